@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compiler attributes; the only place where GNU extensions are spelled out. */
+#ifndef BASE_ATTR_H
+#define BASE_ATTR_H
+
+#define MUST_CHECK __attribute__((warn_unused_result))
+#define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
+#define NORETURN __attribute__((noreturn))
+#define UNUSED __attribute__((unused))
+#define CLEANUP(fn) __attribute__((cleanup(fn)))
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one error object. A function that can fail takes `struct error *` and returns 0, or -1 with
+ * it filled; find/next functions return 1, 0 or -1. Plain data: a forked child may write it whole
+ * up a pipe. Messages: lower case, no full stop, the user's words quoted, the remedy where known.
+ */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include "base/attr.h"
+
+enum errcode {
+#define X(name, status, meaning) ERR_##name,
+#include "base/error.def"
+#undef X
+	ERR_COUNT
+};
+
+struct error {
+	enum errcode code;
+	int sys; /* errno, or 0 */
+	char msg[496];
+};
+
+_Static_assert(sizeof(struct error) <= 512, "fits one atomic pipe write");
+
+/* Fills err and returns -1, so that `return error_set(...)` reads well. err may be NULL. */
+int error_set(struct error *err, enum errcode code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* As error_set with ERR_SYSTEM (ERR_MISSING for ENOENT); appends ": strerror(errno)". */
+int error_sys(struct error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Puts "words: " before the message there is; returns -1. */
+int error_wrap(struct error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* The exit status that error.def gives the code. */
+int error_status(const struct error *err);
+
+#endif

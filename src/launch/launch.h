@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The native container: namespaces, mounts, limits and confinement for one run, with our static
+ * supervisor as its init. Nothing of it is left when launch_free returns: no mount, cgroup,
+ * process or temporary file on the host.
+ */
+#ifndef LAUNCH_LAUNCH_H
+#define LAUNCH_LAUNCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/attr.h"
+#include "base/error.h"
+#include "wire/contract.h"
+#include "wire/reasons.h"
+
+struct launch_spec {
+	const struct contract *contract; /* borrowed: rootfs, binds, copy_dir, limits, ids, hostname */
+	int supervisor; /* readable descriptor of the static supervisor; borrowed */
+	int control;	/* socket that becomes descriptor 3 of init; borrowed */
+	int stdio[3];	/* become 0, 1 and 2 of init and of the guest; borrowed */
+};
+
+struct launch;
+
+/* Something weaker than asked, in the user's words. */
+struct launch_degraded {
+	enum reason reason; /* REASON_LIMIT_DEGRADED or another that is not fatal */
+	char detail[200];
+};
+
+/* The container runs and its init is about to exec the supervisor. The caller frees *ret. */
+MUST_CHECK int launch_start(const struct launch_spec *spec, struct launch **ret, struct error *err);
+
+/* Becomes readable when init has died. Borrowed. */
+int launch_pidfd(const struct launch *l);
+/*
+ * The written layer of the private copy of copy_dir as a directory descriptor that stays valid
+ * after init died, or -1 when there is no copy. Borrowed. With *ret_is_overlay true it holds only
+ * what the guest wrote, and a character device 0:0 stands for a deletion; with false it is a whole
+ * copy, to be compared with copy_dir.
+ */
+int launch_copy_fd(const struct launch *l, bool *ret_is_overlay);
+/* What could not be enforced on this host; valid from launch_start on. Borrowed. */
+const struct launch_degraded *launch_degraded(const struct launch *l, size_t *ret_count);
+/* True when no cgroup bounds memory, so that the supervisor has to watch it (conditions.memory_watch). */
+bool launch_needs_memory_watch(const struct launch *l);
+
+/* Wakes init: it reads its control socket when this signal arrives. */
+MUST_CHECK int launch_nudge(struct launch *l, struct error *err);
+/* Kills everything in the container. Safe at any moment, more than once. */
+void launch_kill(struct launch *l);
+/* Waits until init is dead and reaped; *ret_status as waitpid gives it. */
+MUST_CHECK int launch_wait(struct launch *l, int *ret_status, struct error *err);
+/* True when the memory limit killed something; ask after launch_wait. */
+bool launch_was_oom(const struct launch *l);
+/* Kills, reaps, removes the cgroup. NULL is allowed. */
+void launch_free(struct launch *l);
+
+void launch_cleanup(struct launch **l);
+#define auto_launch CLEANUP(launch_cleanup)
+
+/*
+ * The deny list that the supervisor installs in the guest under its own trace filter, as BPF
+ * (caller frees *ret). Built with libseccomp; refuses what engine-notes and PINNED.md name
+ * whether the run is deterministic or not: io_uring, bpf, perf, keyrings, userns, mounts,
+ * foreign ABIs, exotic socket families.
+ */
+MUST_CHECK int launch_deny_filter(struct contract_filter_insn **ret, size_t *ret_len,
+	struct error *err);
+
+#endif
