@@ -45,7 +45,7 @@ uint64_t bytes_get_u64(struct bytes_reader *r);
 void bytes_get(struct bytes_reader *r, void *ret_data, size_t len);
 /* A block as a borrowed slice; longer than max is bad (NULL, 0). */
 const unsigned char *bytes_get_block(struct bytes_reader *r, size_t max, size_t *ret_len);
-/* A heap string (caller frees), never NULL; longer than max or holding a NUL is bad and gives "". */
+/* A heap string (caller frees), never NULL; over max or holding a NUL is bad and gives "". */
 char *bytes_get_string(struct bytes_reader *r, size_t max);
 
 uint32_t bytes_load_u32(const void *p);

@@ -112,7 +112,8 @@ int fd_send(int sock, const int *fds, size_t count, struct error *err)
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 
 	if (count > FD_PASS_MAX)
-		return error_set(err, ERR_LIMIT, "more than %d descriptors in one message", FD_PASS_MAX);
+		return error_set(
+			err, ERR_LIMIT, "more than %d descriptors in one message", FD_PASS_MAX);
 	if (count > 0) {
 		struct cmsghdr *c;
 

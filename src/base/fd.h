@@ -23,12 +23,14 @@ void fd_close(int *fd);
 MUST_CHECK int fd_write_all(int fd, const void *data, size_t len, struct error *err);
 /* 1: filled; 0: end of file before the first byte; -1: error, or an end in the middle. */
 MUST_CHECK int fd_read_all(int fd, void *data, size_t len, struct error *err);
-/* The whole rest of a file as heap bytes with a NUL after them (caller frees); more than max is ERR_LIMIT. */
+/* The whole rest of a file as heap bytes with a NUL after them (caller frees); more than max is
+ * ERR_LIMIT. */
 MUST_CHECK int fd_slurp(int fd, size_t max, char **ret_data, size_t *ret_len, struct error *err);
 
 /* One byte of data and up to 8 descriptors over a unix socket (SCM_RIGHTS). */
 MUST_CHECK int fd_send(int sock, const int *fds, size_t count, struct error *err);
-/* Receives exactly count descriptors, close-on-exec; the caller owns them. An end of file is ERR_DIED. */
+/* Receives exactly count descriptors, close-on-exec; the caller owns them. An end of file is
+ * ERR_DIED. */
 MUST_CHECK int fd_recv(int sock, int *ret_fds, size_t count, struct error *err);
 
 #endif

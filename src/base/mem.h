@@ -10,9 +10,9 @@
 
 #include "base/attr.h"
 
-void *mem_alloc(size_t size);			       /* zeroed */
-void *mem_array(size_t count, size_t size);	       /* zeroed; overflow aborts */
-void *mem_grow(void *ptr, size_t count, size_t size);  /* realloc; new bytes are not zeroed */
+void *mem_alloc(size_t size);			      /* zeroed */
+void *mem_array(size_t count, size_t size);	      /* zeroed; overflow aborts */
+void *mem_grow(void *ptr, size_t count, size_t size); /* realloc; new bytes are not zeroed */
 void *mem_dup(const void *ptr, size_t size);
 char *mem_strdup(const char *s);
 char *mem_strndup(const char *s, size_t max);

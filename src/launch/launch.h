@@ -16,7 +16,8 @@
 #include "wire/reasons.h"
 
 struct launch_spec {
-	const struct contract *contract; /* borrowed: rootfs, binds, copy_dir, limits, ids, hostname */
+	/* Borrowed: rootfs, binds, copy_dir, limits, ids, hostname. */
+	const struct contract *contract;
 	int supervisor; /* readable descriptor of the static supervisor; borrowed */
 	int control;	/* socket that becomes descriptor 3 of init; borrowed */
 	int stdio[3];	/* become 0, 1 and 2 of init and of the guest; borrowed */
@@ -44,7 +45,7 @@ int launch_pidfd(const struct launch *l);
 int launch_copy_fd(const struct launch *l, bool *ret_is_overlay);
 /* What could not be enforced on this host; valid from launch_start on. Borrowed. */
 const struct launch_degraded *launch_degraded(const struct launch *l, size_t *ret_count);
-/* True when no cgroup bounds memory, so that the supervisor has to watch it (conditions.memory_watch). */
+/* True when no cgroup bounds memory: the supervisor watches it (conditions.memory_watch). */
 bool launch_needs_memory_watch(const struct launch *l);
 
 /* Wakes init: it reads its control socket when this signal arrives. */
@@ -67,7 +68,7 @@ void launch_cleanup(struct launch **l);
  * whether the run is deterministic or not: io_uring, bpf, perf, keyrings, userns, mounts,
  * foreign ABIs, exotic socket families.
  */
-MUST_CHECK int launch_deny_filter(struct contract_filter_insn **ret, size_t *ret_len,
-	struct error *err);
+MUST_CHECK int launch_deny_filter(
+	struct contract_filter_insn **ret, size_t *ret_len, struct error *err);
 
 #endif

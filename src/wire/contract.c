@@ -14,22 +14,22 @@
 void contract_init(struct contract *c)
 {
 	static const struct contract_rlimit rlimits[CONTRACT_RLIMITS] = {
-		[0] = {UINT64_MAX, UINT64_MAX},	  /* CPU */
-		[1] = {UINT64_MAX, UINT64_MAX},	  /* FSIZE */
-		[2] = {2 * GIB, 2 * GIB},	  /* DATA: follows memory_bytes */
-		[3] = {8 * MIB, 8 * MIB},	  /* STACK */
-		[4] = {0, 0},			  /* CORE */
-		[5] = {UINT64_MAX, UINT64_MAX},	  /* RSS */
-		[6] = {512, 512},		  /* NPROC */
-		[7] = {1024, 4096},		  /* NOFILE */
-		[8] = {8 * MIB, 8 * MIB},	  /* MEMLOCK */
-		[9] = {UINT64_MAX, UINT64_MAX},	  /* AS */
-		[10] = {UINT64_MAX, UINT64_MAX},  /* LOCKS */
-		[11] = {1024, 1024},		  /* SIGPENDING */
-		[12] = {819200, 819200},	  /* MSGQUEUE */
-		[13] = {0, 0},			  /* NICE */
-		[14] = {0, 0},			  /* RTPRIO */
-		[15] = {UINT64_MAX, UINT64_MAX},  /* RTTIME */
+		[0] = {UINT64_MAX, UINT64_MAX},	 /* CPU */
+		[1] = {UINT64_MAX, UINT64_MAX},	 /* FSIZE */
+		[2] = {2 * GIB, 2 * GIB},	 /* DATA: follows memory_bytes */
+		[3] = {8 * MIB, 8 * MIB},	 /* STACK */
+		[4] = {0, 0},			 /* CORE */
+		[5] = {UINT64_MAX, UINT64_MAX},	 /* RSS */
+		[6] = {512, 512},		 /* NPROC */
+		[7] = {1024, 4096},		 /* NOFILE */
+		[8] = {8 * MIB, 8 * MIB},	 /* MEMLOCK */
+		[9] = {UINT64_MAX, UINT64_MAX},	 /* AS */
+		[10] = {UINT64_MAX, UINT64_MAX}, /* LOCKS */
+		[11] = {1024, 1024},		 /* SIGPENDING */
+		[12] = {819200, 819200},	 /* MSGQUEUE */
+		[13] = {0, 0},			 /* NICE */
+		[14] = {0, 0},			 /* RTPRIO */
+		[15] = {UINT64_MAX, UINT64_MAX}, /* RTTIME */
 	};
 
 	*c = (struct contract){
@@ -90,13 +90,13 @@ static int strings_check(char **list, const char *what, size_t *text, struct err
 		size_t len = strlen(*p);
 
 		if (len >= CONTRACT_STRING_MAX)
-			return error_set(err, ERR_LIMIT, "%s %zu has %zu bytes; the limit is %d", what,
-				count, len, CONTRACT_STRING_MAX - 1);
+			return error_set(err, ERR_LIMIT, "%s %zu has %zu bytes; the limit is %d",
+				what, count, len, CONTRACT_STRING_MAX - 1);
 		*text += len + 1;
 	}
 	if (count > CONTRACT_ARGS_MAX)
-		return error_set(err, ERR_LIMIT, "%zu %ss; the limit is %d", count, what,
-			CONTRACT_ARGS_MAX);
+		return error_set(
+			err, ERR_LIMIT, "%zu %ss; the limit is %d", count, what, CONTRACT_ARGS_MAX);
 	return 0;
 }
 
@@ -119,7 +119,8 @@ int contract_check(const struct contract *c, struct error *err)
 	if (!c->argv || !c->argv[0])
 		return error_set(err, ERR_USAGE, "no command to run");
 	if (!c->workdir || !c->workflow_id || !c->env)
-		return error_set(err, ERR_USAGE, "contract without workdir, workflow id or environment");
+		return error_set(
+			err, ERR_USAGE, "contract without workdir, workflow id or environment");
 	if (strings_check(c->argv, "argument", &text, err) < 0 ||
 		strings_check(c->env, "environment variable", &text, err) < 0)
 		return -1;
@@ -128,8 +129,10 @@ int contract_check(const struct contract *c, struct error *err)
 			"arguments and environment have %zu bytes; the limit is %d", text,
 			CONTRACT_TEXT_MAX);
 	if (strlen(c->workflow_id) > CONTRACT_PATH_MAX)
-		return error_set(err, ERR_LIMIT, "workflow id longer than %d bytes", CONTRACT_PATH_MAX);
-	if (path_check(c->workdir, "workdir", err) < 0 || path_check(c->rootfs, "rootfs", err) < 0 ||
+		return error_set(
+			err, ERR_LIMIT, "workflow id longer than %d bytes", CONTRACT_PATH_MAX);
+	if (path_check(c->workdir, "workdir", err) < 0 ||
+		path_check(c->rootfs, "rootfs", err) < 0 ||
 		path_check(c->copy_dir, "directory to copy", err) < 0)
 		return -1;
 	if (c->bind_count > CONTRACT_BINDS_MAX)
@@ -140,7 +143,8 @@ int contract_check(const struct contract *c, struct error *err)
 			path_check(c->binds[i].dest, "bind destination", err) < 0)
 			return -1;
 	if (c->first_pid < 2 || c->first_pid > 4096)
-		return error_set(err, ERR_LIMIT, "first pid %u is not between 2 and 4096", c->first_pid);
+		return error_set(
+			err, ERR_LIMIT, "first pid %u is not between 2 and 4096", c->first_pid);
 	return 0;
 }
 
@@ -329,8 +333,9 @@ int contract_decode(const void *data, size_t len, struct contract *ret_contract,
 	uint32_t version = bytes_get_u32(&r);
 
 	if (version != FRAME_VERSION)
-		return error_set(err, ERR_FORMAT, "launch frame of version %u, this program speaks %d",
-			version, FRAME_VERSION);
+		return error_set(err, ERR_FORMAT,
+			"launch frame of version %u, this program speaks %d", version,
+			FRAME_VERSION);
 	get_contract(&r, &c);
 	get_conditions(&r, &k);
 	if (r.bad || r.pos != r.end)

@@ -19,13 +19,13 @@
 
 /* Limits on what a contract may hold; beyond them ERR_LIMIT names the field. */
 enum {
-	CONTRACT_ARGS_MAX = 4096,	   /* strings in argv, and in env */
-	CONTRACT_STRING_MAX = 128 * 1024,  /* bytes in one string: the kernel's MAX_ARG_STRLEN */
-	CONTRACT_TEXT_MAX = 1024 * 1024,   /* bytes in all of argv and env */
+	CONTRACT_ARGS_MAX = 4096,	  /* strings in argv, and in env */
+	CONTRACT_STRING_MAX = 128 * 1024, /* bytes in one string: the kernel's MAX_ARG_STRLEN */
+	CONTRACT_TEXT_MAX = 1024 * 1024,  /* bytes in all of argv and env */
 	CONTRACT_PATH_MAX = 4095,
 	CONTRACT_BINDS_MAX = 64,
-	CONTRACT_FILTER_MAX = 4096,	   /* instructions of the deny filter */
-	CONTRACT_RLIMITS = 16,		   /* RLIM_NLIMITS */
+	CONTRACT_FILTER_MAX = 4096, /* instructions of the deny filter */
+	CONTRACT_RLIMITS = 16,	    /* RLIM_NLIMITS */
 };
 
 enum contract_stdin {
@@ -35,10 +35,10 @@ enum contract_stdin {
 };
 
 struct contract_bind {
-	char *source;	   /* on the host; not part of what the guest sees */
-	char *dest;	   /* absolute, inside */
-	bool writable;	   /* --bind: shared with the host */
-	char digest[72];   /* "sha256:..." of the tree, or "" when it was not taken */
+	char *source;	 /* on the host; not part of what the guest sees */
+	char *dest;	 /* absolute, inside */
+	bool writable;	 /* --bind: shared with the host */
+	char digest[72]; /* "sha256:..." of the tree, or "" when it was not taken */
 };
 
 struct contract_rlimit {
@@ -66,9 +66,9 @@ struct contract {
 	char hostname[65];
 	char cpu[80]; /* "" or "host:<digest>" where cpuid cannot be masked */
 	struct contract_rlimit rlimits[CONTRACT_RLIMITS]; /* by RLIMIT_ number of x86-64 */
-	char *rootfs;	/* host directory that becomes /, or NULL: the host view */
-	char *workdir;	/* absolute, inside; where the guest starts */
-	char *copy_dir; /* host directory copied on write at its own path, or NULL */
+	char *rootfs;	    /* host directory that becomes /, or NULL: the host view */
+	char *workdir;	    /* absolute, inside; where the guest starts */
+	char *copy_dir;	    /* host directory copied on write at its own path, or NULL */
 	char **argv, **env; /* NULL-terminated */
 	struct contract_bind *binds;
 	size_t bind_count;
@@ -83,10 +83,10 @@ struct contract_filter_insn {
 
 /* What the host chooses for this one run. */
 struct conditions {
-	int cpu;		/* every task is pinned to it; -1: the first allowed one */
-	uint32_t delay_seed;	/* not 0: short host delays at some stops, to shake out luck */
-	bool memory_watch;	/* no cgroup: the supervisor kills what exceeds memory_bytes itself */
-	bool trace;		/* send a DECISIONS stream (always on when deterministic) */
+	int cpu;	     /* every task is pinned to it; -1: the first allowed one */
+	uint32_t delay_seed; /* not 0: short host delays at some stops, to shake out luck */
+	bool memory_watch;   /* no cgroup: the supervisor kills what exceeds memory_bytes itself */
+	bool trace;	     /* send a DECISIONS stream (always on when deterministic) */
 	struct contract_filter_insn *filter; /* deny filter installed in the guest; owned */
 	size_t filter_len;
 };

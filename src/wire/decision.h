@@ -13,7 +13,7 @@
 enum { DECISION_SIZE = 48 };
 
 enum decision_kind {
-	DECISION_CALL = 1,   /* nr, args as the guest gave them, result (or 0 when it ran natively) */
+	DECISION_CALL = 1, /* nr, args as the guest gave them, result (or 0 when it ran natively) */
 	DECISION_SIGNAL = 2, /* nr: the signal delivered */
 	DECISION_SWITCH = 3, /* nr: 0; args[0]: the task that runs next */
 	DECISION_CLOCK = 4,  /* args[0]: nanoseconds the clock moved */

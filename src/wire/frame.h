@@ -30,11 +30,14 @@ enum {
 	X(EXEC, 7, "supervisor", "u32 process ordinal, string path as the guest resolved it") \
 	X(DECISIONS, 8, "supervisor", "a run of 48-byte decision records: wire/decision.h") \
 	X(COUNTS, 9, "supervisor", "struct counts: wire/counts.h") \
-	X(NOT_ENFORCED, 10, "supervisor", "u32 reason, u32 first (1 the first time), string detail") \
+	X(NOT_ENFORCED, 10, "supervisor", \
+		"u32 reason, u32 first (1 the first time), string detail") \
 	X(DIVERGED, 11, "supervisor", "u64 ordinal, string detail") \
 	X(DEADLOCK, 12, "supervisor", "string: each task and what it waits for") \
-	X(EXIT, 13, "supervisor", "u32 kind (0 exited, 1 signalled), u32 code or signal, u32 flags") \
-	X(FAILED, 14, "supervisor", "u32 error code, u32 errno, string message: the run could not start") \
+	X(EXIT, 13, "supervisor", \
+		"u32 kind (0 exited, 1 signalled), u32 code or signal, u32 flags") \
+	X(FAILED, 14, "supervisor", \
+		"u32 error code, u32 errno, string message: the run could not start") \
 	X(SIGNAL, 15, "host", "u32 signal for the guest's first process") \
 	X(ASSUMPTION, 16, "supervisor", "u32 reason, string detail")
 
@@ -47,8 +50,8 @@ enum frame_type {
 /* The frame's name, or NULL for a number that is none. */
 const char *frame_name(uint32_t type);
 
-MUST_CHECK int frame_send(int sock, enum frame_type type, const void *payload, size_t len,
-	struct error *err);
+MUST_CHECK int frame_send(
+	int sock, enum frame_type type, const void *payload, size_t len, struct error *err);
 /*
  * Reads one frame into *buf (emptied first). 1: got one; 0: the other side closed between frames;
  * -1: error, among them an unknown type (ERR_FORMAT) and a length over FRAME_PAYLOAD_MAX.
