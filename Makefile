@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin front of meson; `make help` lists what there is. The work is done by scripts/.
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+# DEPS=: leaves the installed packages alone.
+DEPS ?= scripts/deps
+export CMD ?=
+
+.PHONY: help all run test test-long lint bench fuzz coverage sanitize valgrind install uninstall
+
+all: ## build $(BUILD)/sandglass and its static supervisor (the default)
+	@$(DEPS) build
+	@scripts/build $(BUILD)
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
+
+run: all ## a demo, run twice and compared; CMD='python3 script.py' for your own
+	@scripts/demo $(BUILD)
+
+test: ## the tests
+	@$(DEPS) build test
+	@scripts/build $(BUILD)
+	@scripts/test $(BUILD) --no-suite lint --no-suite long
+
+test-long: ## the tests that take minutes
+	@$(DEPS) build test
+	@scripts/build $(BUILD)
+	@scripts/test $(BUILD) --suite long
+
+lint: ## layers, style, static analysis, manual pages, the other compilers
+	@$(DEPS) build test lint
+	@scripts/build $(BUILD)
+	@scripts/test $(BUILD) --suite lint
+
+bench: ## speed against native, as a table; WRITE=1 puts it into docs/bench.md
+	@$(DEPS) build bench
+	@scripts/build $(BUILD)
+	@tests/bench/bench $(if $(WRITE),--write) $(BUILD)
+
+fuzz: ## every parser of outside bytes for SECONDS=60 each
+	@$(DEPS) build test lint
+	@scripts/fuzz build-fuzz $(or $(SECONDS),60)
+
+coverage: ## the tests' line coverage of src, in build-coverage/coverage
+	@$(DEPS) build test lint
+	@scripts/coverage build-coverage
+
+sanitize: ## the tests under AddressSanitizer and UBSan
+	@$(DEPS) build test lint
+	@scripts/build build-sanitize -Db_sanitize=address,undefined -Db_lundef=false
+	@scripts/test build-sanitize --no-suite lint --no-suite long
+
+valgrind: ## the unit tests under valgrind
+	@$(DEPS) build test lint
+	@scripts/build $(BUILD)
+	@scripts/test $(BUILD) --suite unit --wrapper 'valgrind -q --error-exitcode=99 --leak-check=full'
+
+install: all ## into DESTDIR and PREFIX (/usr/local)
+	@scripts/build $(BUILD) -Dprefix=$(PREFIX)
+	@DESTDIR='$(DESTDIR)' meson install -C $(BUILD) --no-rebuild --quiet
+
+uninstall: ## what `make install` with the same DESTDIR and PREFIX put there
+	@scripts/uninstall '$(DESTDIR)' '$(PREFIX)'
