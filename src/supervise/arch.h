@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What differs between x86-64 and aarch64: registers, the vDSO stubs, trapped instructions. */
+#ifndef SUPERVISE_ARCH_H
+#define SUPERVISE_ARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include "base/attr.h"
+
+struct call;
+
+struct regs {
+	struct user_regs_struct user;
+};
+
+/* At any ptrace stop. 0 or -1 with errno (ESRCH: it was killed meanwhile). */
+int arch_regs_read(pid_t tid, struct regs *ret_regs);
+int arch_regs_write(pid_t tid, const struct regs *regs);
+
+/* At a seccomp stop: the call. */
+void arch_call_get(const struct regs *regs, struct call *ret_call);
+/* At a seccomp stop: the kernel will skip the call and the guest get `result`. 0 or -1 with errno. */
+int arch_call_skip(pid_t tid, struct regs *regs, int64_t result);
+/* At a seccomp stop: other number or argument; write the registers afterwards. */
+int arch_call_set_nr(pid_t tid, struct regs *regs, int nr);
+void arch_call_set_arg(struct regs *regs, int i, uint64_t value);
+/* At an exit stop. */
+int64_t arch_result_get(const struct regs *regs);
+void arch_result_set(struct regs *regs, int64_t result);
+/* At a seccomp stop: makes the instruction run again from the start when the task goes on. */
+int arch_call_reissue(pid_t tid, struct regs *regs, const struct call *call);
+/*
+ * At a signal-delivery stop after arch_call_reissue and before the instruction ran: makes it look as
+ * if the kernel had been interrupted in it, so that the kernel itself does SA_RESTART or EINTR.
+ * `restart` is ERESTARTSYS or ERESTARTNOHAND. 1: done; 0: the task stands somewhere else.
+ */
+int arch_call_interrupt(struct regs *regs, const struct call *call, uint64_t at_ip, int restart);
+
+uint64_t arch_ip(const struct regs *regs);
+void arch_set_ip(struct regs *regs, uint64_t ip);
+uint64_t arch_sp(const struct regs *regs);
+/* Sets up registers for one injected call through the gadget at `gadget` (a syscall, then a trap). */
+void arch_inject(struct regs *regs, uint64_t gadget, int nr, const uint64_t arg[6]);
+
+/* AUDIT_ARCH_... for the seccomp filter, and the highest number that is not a foreign ABI. */
+extern const uint32_t arch_audit;
+extern const uint32_t arch_nr_limit;
+
+/* Fixed address of the per-address-space page that counts clock reads. */
+#define ARCH_COUNTER_PAGE 0x200000000000ull
+
+/*
+ * The stubs that replace the vDSO's functions: position-independent code copied over
+ * __vdso_clock_gettime (the largest), with entries at these offsets. docs: vdso.c.
+ */
+struct arch_vdso_blob {
+	const unsigned char *code;
+	size_t size;
+	size_t data;   /* offset of 4 x u64: realtime sec, nsec, monotonic sec, nsec */
+	size_t gadget; /* offset of the injection gadget */
+	struct arch_vdso_entry {
+		const char *symbol; /* as in the kernel's vDSO */
+		size_t offset;
+	} entries[12];
+	size_t entry_count;
+};
+const struct arch_vdso_blob *arch_vdso_blob(void);
+/* Machine code at `from` that jumps to `to`; returns its length (at most 16). */
+size_t arch_vdso_jump(unsigned char *out, uint64_t from, uint64_t to);
+/* Machine code that makes the plain system call and returns; its length (at most 16). */
+size_t arch_vdso_syscall(unsigned char *out, const char *symbol);
+
+/*
+ * At a SIGSEGV stop: an instruction that we made trap (rdtsc, rdtscp, cpuid)? Then emulates it from
+ * `tsc` and returns 1 with regs changed; 0: the signal is the guest's own.
+ */
+int arch_trap_emulate(pid_t tid, struct regs *regs, uint64_t tsc);
+/* In the guest child before exec: makes counters trap. 0 or -1 with errno. */
+int arch_trap_setup(void);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything the supervisor tells the host: control frames over descriptor 3. */
+#ifndef SUPERVISE_REPORT_H
+#define SUPERVISE_REPORT_H
+
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/error.h"
+#include "wire/counts.h"
+#include "wire/decision.h"
+#include "wire/reasons.h"
+#include "supervise/task.h"
+
+extern struct counts report_counts; /* the figures, counted where things happen */
+
+void report_init(int control, bool decisions);
+/* A hole was touched. Said to the host the first time and for each new detail up to 16, counted always. */
+void report_not_enforced(enum reason reason, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Something that holds only under an assumption. */
+void report_assumption(enum reason reason, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void report_decision(enum decision_kind kind, struct task *t, int nr, const uint64_t args[3],
+	int64_t result);
+void report_timer_armed(struct task *t, uint64_t deadline_ns);
+void report_timer_fired(struct task *t, uint64_t deadline_ns);
+void report_external_read(struct task *t, uint64_t len, const char *what);
+void report_entropy(uint32_t process, uint64_t draw, uint32_t len);
+void report_exec(struct task *t, const char *path);
+void report_started(uint32_t pid);
+void report_deadlock(const char *text);
+void report_failed(const struct error *err);
+/* Flushes the decisions, sends COUNTS and EXIT. kind 0: code is the status; 1: the signal. */
+void report_exit(uint32_t kind, uint32_t code);
+/* Reads what the host sent (SIGNAL frames); does not block. Returns the signal or 0. */
+int report_poll_signal(void);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who runs. One task runs at a time; the next is chosen from guest-visible state alone: a queue in
+ * the order in which tasks became runnable, parked tasks tried in order of creation at each switch.
+ */
+#ifndef SUPERVISE_SCHED_H
+#define SUPERVISE_SCHED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "supervise/task.h"
+
+/* To the tail of the queue; the task is stopped and its resume is prepared. */
+void sched_enqueue(struct task *t);
+/* Takes a task out of the queue if it is there (it died). */
+void sched_remove(struct task *t);
+/*
+ * The next task to run, already dequeued; moves the clock when all wait for time. NULL when no guest
+ * task is left, or when the run was ended (deadlock, 2^24 clock reads).
+ */
+struct task *sched_next(void);
+/* Number of tasks in the queue. */
+uint32_t sched_runnable(void);
+
+/*
+ * An enter handler is about to answer ACT_PARK. `park_until` fixes the absolute deadline at the first
+ * try and keeps it at later ones; UINT64_MAX is never. Each returns ACT_PARK.
+ */
+enum act park_on(struct task *t, enum park_kind kind);
+enum act park_on_until(struct task *t, enum park_kind kind, uint64_t deadline_ns);
+/* What kind of EINTR the call makes when a handler runs: ERESTARTSYS unless this was said. */
+void park_no_restart(struct task *t);
+
+/* The call was an idle one: a yield or an empty zero time-out poll (weight 1), a full window of clock
+ * reads (weight 10). The task goes to the tail of the queue. */
+void sched_idle(struct task *t, uint32_t weight);
+/* Any other mediated call: somebody does something. */
+void sched_busy(void);
+/* True when a clock read would be idle: used by the read counter. */
+void sched_clock_reads(struct task *t, uint64_t reads);
+
+/* A signal may have become pending for somebody: parked tasks are looked at before the next switch. */
+void sched_signals_changed(void);
+/* A child died or stopped: PARK_CHILD tasks are tried again. */
+void sched_children_changed(void);
+/* A parked task whose wait was ended by an explicit wake (futex). */
+void sched_wake(struct task *t);
+
+#endif

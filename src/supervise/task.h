@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The supervisor's picture of the guest: tasks (threads), processes (thread groups) and address
+ * spaces. Ordinals count creations and never repeat; everything that is compared between two runs
+ * uses them, never host state.
+ */
+#ifndef SUPERVISE_TASK_H
+#define SUPERVISE_TASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "supervise/arch.h"
+#include "supervise/call.h"
+#include "supervise/clock.h"
+
+/* An address space: shared by threads and by a vfork child until it execs. */
+struct mm {
+	int refs;
+	int mem_fd;	 /* /proc/PID/mem, opened when first needed; -1 before */
+	pid_t owner;	 /* a task that lives in it, for opening mem_fd */
+	uint64_t vdso;	 /* address of the vDSO, 0 before the first exec */
+	bool patched;	 /* our stubs are in it */
+	uint32_t window; /* reads the counter page was armed with */
+	struct mm *next;
+};
+
+struct process {
+	pid_t pid;
+	uint32_t ordinal;     /* from 1 in order of creation */
+	pid_t parent;	      /* pid of the real parent, 1 for orphans */
+	int tasks;	      /* live threads */
+	bool dying;	      /* the whole group is on its way out */
+	bool execing;	      /* inside execve: its other threads die quietly */
+	bool zombie;	      /* dead and, as far as we know, not collected by its parent */
+	bool tight;	      /* the strict filter is in */
+	bool own_filter;      /* the guest installed a seccomp filter of its own */
+	bool leader_gone;     /* the main thread left before the others */
+	int exit_status;      /* as waitpid gives it, once zombie */
+	uint64_t exit_seq;    /* order of deaths */
+	uint64_t draws;	      /* entropy draws so far */
+	uint64_t start_ns;    /* CLOCK_MONOTONIC at creation */
+	int pidfd;	      /* for pidfd_getfd; opened when first needed, -1 before */
+	struct timer real_timer; /* setitimer(ITIMER_REAL) and alarm */
+	uint64_t real_interval_ns;
+	struct process *next; /* in order of creation */
+};
+
+enum task_state {
+	TASK_RUNNABLE, /* in the run queue, stopped, `resume` says how to go on */
+	TASK_RUNNING,  /* the one that runs */
+	TASK_PARKED,   /* at a seccomp stop of a call that would block */
+	TASK_VFORK,    /* at its vfork event until the child execs or dies */
+	TASK_STOPPED,  /* job control: group-stopped, listening */
+	TASK_NATIVE,   /* blocked in the kernel in a call that is not modelled: reported */
+	TASK_LEFT,     /* a main thread that exited before its group */
+};
+
+/* Why a parked task sleeps. */
+enum park_kind {
+	PARK_TIME = 1,	/* only its deadline (or a signal) ends it */
+	PARK_FUTEX,	/* futex_wake sets park.woken */
+	PARK_FD,	/* descriptor readiness, a lock, a FIFO: tried again at every switch */
+	PARK_CHILD,	/* a child: tried again when one died or stopped */
+};
+
+/* What a parked call remembers between its tries; all zero when a new call starts. */
+struct park {
+	enum park_kind kind;
+	bool woken;	   /* somebody woke it explicitly (futex) */
+	bool timed_out;	   /* its deadline passed */
+	bool has_deadline; /* `timer.deadline_ns` was fixed by an earlier try */
+	bool external;	   /* what it waits for comes from outside the sandbox */
+	bool interrupted;  /* re-issued because of a signal; cleared at the next other stop */
+	uint64_t deadline_ns;
+	uint64_t progress; /* for calls done in pieces: bytes so far */
+	uint64_t key[2];   /* futex key */
+	uint32_t bits;	   /* futex bitset */
+	uint64_t addr;	   /* futex word in the guest */
+	uint64_t seq;	   /* order of parking */
+};
+
+struct task {
+	pid_t tid;
+	uint32_t ordinal;
+	struct process *proc;
+	struct mm *mm;
+	enum task_state state;
+	struct regs regs;     /* as read at the last stop */
+	bool regs_dirty;      /* must be written before it goes on */
+	bool native_nr_set;   /* call_set_nr or call_set_arg was used */
+	struct call call;     /* the mediated call it stands in */
+	const struct syscall_row *row;
+	bool leaving;	      /* resume to the exit stop */
+	bool exiting;	      /* called exit(2): only this thread goes */
+	bool reissued;	      /* its call was put back for a signal; `restart` says how */
+	int restart;	      /* ERESTARTSYS or ERESTARTNOHAND */
+	int signal;	      /* to deliver at the next resume */
+	uint64_t clear_tid;   /* CLONE_CHILD_CLEARTID address */
+	uint64_t start_ns;
+	uint32_t idle;	      /* weight of idle acts since anybody did something else */
+	bool give_way;	      /* go to the tail of the queue after this stop */
+	struct park park;
+	struct timer park_timer;
+	struct task *next;    /* all tasks, in order of creation */
+	struct task *queue_next;
+};
+
+/* All tasks, processes and address spaces in order of creation. */
+extern struct task *task_list;
+extern struct process *process_list;
+extern struct mm *mm_list;
+
+struct task *task_find(pid_t tid);		/* NULL when absent */
+struct process *process_find(pid_t pid);	/* NULL when absent; zombies are found */
+struct task *task_new(pid_t tid, struct process *proc, struct mm *mm);
+struct process *process_new(pid_t pid, pid_t parent);
+struct mm *mm_new(pid_t owner);			/* one reference */
+struct mm *mm_copy(const struct mm *mm, pid_t owner); /* after fork: the stubs are inherited */
+void mm_unref(struct mm *mm);
+/* Unlinks and frees; the process stays until process_free. */
+void task_free(struct task *t);
+void process_free(struct process *p);
+/* Its pidfd, opened when first needed; -1 with errno. Borrowed. */
+int process_pidfd(struct process *p);
+/*
+ * The guest's descriptor as a duplicate of ours: use and close it within the same stop (a kept one
+ * would delay end of file and lock release). -1 with errno EBADF as the guest would see it.
+ */
+int task_dup_fd(struct task *t, int fd);
+
+#endif
