@@ -37,7 +37,7 @@ lint: ## layers, style, static analysis, manual pages, the other compilers
 bench: ## speed against native, as a table; WRITE=1 puts it into docs/bench.md
 	@$(DEPS) build bench
 	@scripts/build $(BUILD)
-	@tests/bench/bench $(if $(WRITE),--write) $(BUILD)
+	@scripts/bench $(if $(WRITE),--write) $(BUILD)
 
 fuzz: ## every parser of outside bytes for SECONDS=60 each
 	@$(DEPS) build test lint

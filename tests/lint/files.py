@@ -36,7 +36,7 @@ def check_functions(path, text):
 
 problems = []
 sources = files("*.c", "*.h", "*.S")
-scripts = files("scripts/*", "tests/*.py", "tests/*.sh", "Makefile", ".ci/run", "*.def", "tests/bench/bench")
+scripts = files("scripts/*", "tests/*.py", "tests/*.sh", "Makefile", ".ci/run", "*.def")
 for path in sources + scripts:
     text = read(path)
     problems += check_top(path, text)

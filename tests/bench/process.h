@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One timed process of the bench, pinned to one CPU, with its output thrown away. */
+#ifndef BENCH_PROCESS_H
+#define BENCH_PROCESS_H
+
+#include <stdint.h>
+
+/*
+ * Runs argv in directory dir on the bench's CPU and returns its wall time in nanoseconds as the
+ * host's clock has it. With ret_peak_kib, also the highest memory seen of the supervisor below it
+ * (0 when none was seen). Ends the program with a message when argv fails.
+ */
+uint64_t process_time(const char *const argv[], const char *dir, long *ret_peak_kib);
+
+#endif
