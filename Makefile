@@ -47,10 +47,10 @@ coverage: ## the tests' line coverage of src, in build-coverage/coverage
 	@$(DEPS) build test lint
 	@scripts/coverage build-coverage
 
-sanitize: ## the tests under AddressSanitizer and UBSan
+sanitize: ## the unit tests under AddressSanitizer and UBSan
 	@$(DEPS) build test lint
 	@scripts/build build-sanitize -Db_sanitize=address,undefined -Db_lundef=false
-	@scripts/test build-sanitize --no-suite lint --no-suite long
+	@scripts/test build-sanitize --suite unit
 
 valgrind: ## the unit tests under valgrind
 	@$(DEPS) build test lint

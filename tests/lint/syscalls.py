@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every system call number that the kernel headers of x86-64 and aarch64 name has one row in syscalls.def."""
+"""Every system call that the kernel headers of x86-64 and aarch64 name has one row in syscalls.def, and
+the numbers of sysnr_<arch>.h are the kernel's."""
 import os
 import re
 import subprocess
@@ -11,20 +12,33 @@ TABLE = "src/wire/syscalls.def"
 MARKS = {"arch_specific_syscall", "syscalls"}
 
 
-def kernel_names(compiler):
+def kernel_numbers(compiler):
     done = subprocess.run([compiler, "-E", "-dM", "-include", "asm/unistd.h", "-x", "c", "/dev/null"],
                           capture_output=True, text=True, check=True)
-    return set(re.findall(r"^#define __NR_(\w+)", done.stdout, re.M)) - MARKS
+    words = dict(re.findall(r"^#define __(NR\w+) (\w+)$", done.stdout, re.M))
+    numbers = {}
+    for name, word in words.items():
+        # Some are defined by a name for both word sizes: __NR3264_lseek.
+        word = words.get(word.removeprefix("__"), word)
+        name = name.removeprefix("NR_")
+        if not name.startswith("NR") and name not in MARKS and word.isdigit():
+            numbers[name] = int(word)
+    return numbers
 
 
 if not os.path.exists(os.path.join(ROOT, TABLE)):
     skip(f"{TABLE} is not there")
 rows = re.findall(r"^\s*SYSCALL\(\s*(\w+)\s*,", read(TABLE), re.M)
 problems = [f"{TABLE}: {name} has {rows.count(name)} rows" for name in sorted(set(rows)) if rows.count(name) > 1]
-for compiler in (tool("gcc"), tool("aarch64-linux-gnu-gcc")):
-    names = kernel_names(compiler)
-    if len(names) < 250:
-        problems.append(f"{compiler}: only {len(names)} calls in its kernel headers")
-    for name in sorted(names - set(rows)):
-        problems.append(f"{TABLE}: no row for {name} ({compiler})")
+for compiler, arch in ((tool("gcc"), "x86_64"), (tool("aarch64-linux-gnu-gcc"), "aarch64")):
+    numbers = kernel_numbers(compiler)
+    header = f"src/wire/sysnr_{arch}.h"
+    ours = dict(re.findall(r"^#define NR_(\w+) (\d+)$", read(header), re.M))
+    if len(numbers) < 250:
+        problems.append(f"{compiler}: only {len(numbers)} calls in its kernel headers")
+    for name, number in sorted(numbers.items()):
+        if name not in rows:
+            problems.append(f"{TABLE}: no row for {name} ({arch})")
+        if ours.get(name) != str(number):
+            problems.append(f"{header}: {name} is {ours.get(name)}, the kernel has {number}")
 verdict(problems, len(rows), "rows")
