@@ -157,6 +157,7 @@
 #define NR_linkat 37
 #define NR_listen 201
 #define NR_listmount 458
+#define NR_listns 470
 #define NR_listxattr 11
 #define NR_listxattrat 465
 #define NR_llistxattr 12
@@ -267,6 +268,7 @@
 #define NR_restart_syscall 128
 #define NR_rmdir (-1)
 #define NR_rseq 293
+#define NR_rseq_slice_yield 471
 #define NR_rt_sigaction 134
 #define NR_rt_sigpending 136
 #define NR_rt_sigprocmask 135
@@ -370,6 +372,7 @@
 #define NR_unlink (-1)
 #define NR_unlinkat 35
 #define NR_unshare 97
+#define NR_uprobe (-1)
 #define NR_uretprobe (-1)
 #define NR_uselib (-1)
 #define NR_userfaultfd 282

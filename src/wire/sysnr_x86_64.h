@@ -157,6 +157,7 @@
 #define NR_linkat 265
 #define NR_listen 50
 #define NR_listmount 458
+#define NR_listns 470
 #define NR_listxattr 194
 #define NR_listxattrat 465
 #define NR_llistxattr 195
@@ -267,6 +268,7 @@
 #define NR_restart_syscall 219
 #define NR_rmdir 84
 #define NR_rseq 334
+#define NR_rseq_slice_yield 471
 #define NR_rt_sigaction 13
 #define NR_rt_sigpending 127
 #define NR_rt_sigprocmask 14
@@ -370,6 +372,7 @@
 #define NR_unlink 87
 #define NR_unlinkat 263
 #define NR_unshare 272
+#define NR_uprobe 336
 #define NR_uretprobe 335
 #define NR_uselib 134
 #define NR_userfaultfd 323
