@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attacks on determinism: to see the host's time, randomness or addresses in spite of the engine.
+ */
+#include "attack.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <asm/prctl.h>
+#include <cpuid.h>
+#include <x86intrin.h>
+
+/* The pinned counter is the monotonic clock, which stands still between two reads. */
+static enum verdict check_tsc(void)
+{
+	struct timespec now;
+	unsigned cpu;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	const uint64_t logical = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	const uint64_t first = __rdtsc(), second = __rdtscp(&cpu);
+
+	if (first != logical || second != logical)
+		return escaped("rdtsc differs from the monotonic clock");
+	return contained("rdtsc is the monotonic clock");
+}
+
+enum verdict det_rdtsc(void)
+{
+	return check_tsc();
+}
+
+enum verdict det_tsc_enable(void)
+{
+	prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+	return check_tsc();
+}
+
+enum verdict det_cpuid_enable(void)
+{
+	unsigned a, b, c = 0, d;
+
+	syscall(SYS_arch_prctl, ARCH_SET_CPUID, 1);
+	__cpuid(1, a, b, c, d);
+	if (c & bit_RDRND)
+		return escaped("cpuid shows RDRAND");
+	/* Bits 24 to 31 of ebx are the number of the CPU that asks. */
+	if (b >> 24)
+		return escaped("cpuid shows the host's CPU %u", b >> 24);
+	return contained("the fixed model");
+}
+
+/* cpuid hides it, but the instruction works: a run that holds it is not enforced. */
+static int draw(unsigned long long *value)
+{
+	unsigned char ok;
+
+	__asm__ volatile("rdrand %0\n\tsetc %1" : "=r"(*value), "=qm"(ok) : : "cc");
+	return ok;
+}
+
+static enum verdict try_rdrand(void)
+{
+	unsigned long long value;
+
+	return draw(&value) ? judged("rdrand gave a number") : contained("rdrand gave nothing");
+}
+
+enum verdict det_rdrand(void)
+{
+	return in_child(try_rdrand);
+}
+
+/* The page that statically linked programs of old call for the time. */
+static enum verdict try_vsyscall(void)
+{
+	time_t (*legacy)(time_t *) = (time_t(*)(time_t *))0xffffffffff600400UL;
+	struct timespec now;
+	time_t seen = legacy(NULL);
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (seen != now.tv_sec)
+		return escaped("the vsyscall page tells the host's time");
+	return contained("the vsyscall page tells logical time");
+}
+
+enum verdict det_vsyscall(void)
+{
+	return in_child(try_vsyscall);
+}
+#else
+enum verdict det_rdtsc(void)
+{
+	return contained("this architecture has no rdtsc");
+}
+
+enum verdict det_tsc_enable(void)
+{
+	return contained("this architecture has no rdtsc");
+}
+
+enum verdict det_cpuid_enable(void)
+{
+	return contained("this architecture has no cpuid");
+}
+
+enum verdict det_rdrand(void)
+{
+	return contained("this architecture has no rdrand");
+}
+
+enum verdict det_vsyscall(void)
+{
+	return contained("this architecture has no vsyscall page");
+}
+#endif
+
+static int global;
+
+/* Where things lie, and the kernel's 16 random bytes: the harness compares two runs. */
+static enum verdict tell_addresses(void)
+{
+	int local = 0;
+	const uint64_t *seed = (const uint64_t *)getauxval(AT_RANDOM);
+
+	return judged("%p %p %p %p %#lx %#llx%llx", (void *)&local, malloc(1 << 20),
+		(void *)&global, sbrk(0), getauxval(AT_SYSINFO_EHDR),
+		seed ? (unsigned long long)seed[0] : 0, seed ? (unsigned long long)seed[1] : 0);
+}
+
+enum verdict det_aslr(void)
+{
+	return tell_addresses();
+}
+
+/* Switches randomization on and starts anew. */
+enum verdict det_personality(void)
+{
+	personality(PER_LINUX);
+	execl("/proc/self/exe", "attack", "det/aslr", (char *)NULL);
+	return contained("exec: %s", strerror(errno));
+}
+
+/* A filter of the guest's own that answers getrandom before the engine can see the call. */
+enum verdict det_own_filter(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getrandom, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(code) / sizeof(*code), code};
+	unsigned long value = 0;
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+	if (syscall(SYS_getrandom, &value, sizeof(value), 0) != sizeof(value))
+		return contained("getrandom: %s", strerror(errno));
+	return judged("%#lx", value);
+}
+
+/* The kernel writes the CPU's number into a registered area without any call. */
+enum verdict det_rseq_cpu(void)
+{
+	static struct {
+		uint32_t cpu_id_start, cpu_id;
+		uint64_t rseq_cs;
+		uint32_t flags, pad[3];
+	} __attribute__((aligned(32))) area;
+
+	return refused("rseq", syscall(SYS_rseq, &area, sizeof(area), 0, 0x53053053));
+}

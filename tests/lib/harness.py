@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests that run `sandglass run` share: scratch directories, an ordinary user, reports, TAP.
+
+A run as an ordinary user needs programs and directories that this user can reach, wherever the
+project is checked out. So the two programs are copied into a scratch directory of mode 755 and
+started from there, with another uid, no home, no supplementary group.
+"""
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = os.environ.get("SANDGLASS_BUILD") or os.path.abspath("build")
+SOURCE = os.environ.get("SANDGLASS_SOURCE") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SANDGLASS = os.environ.get("SANDGLASS") or os.path.join(BUILD, "sandglass")
+SUPERVISE = os.environ.get("SANDGLASS_SUPERVISE") or os.path.join(BUILD, "sandglass-supervise")
+# In no passwd file and no subuid range.
+PLAIN_UID = 61234
+# What a session has, and nothing that a test could depend on.
+ENV = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
+IS_ROOT = os.geteuid() == 0
+ROOT, ROOTLESS = "root", "rootless"
+# The privileges that this user can test with.
+MODES = [ROOT, ROOTLESS] if IS_ROOT else [ROOTLESS]
+SKIP = 77
+
+
+def skip_all(why):
+    print(f"1..0 # SKIP {why}")
+    sys.exit(0)
+
+
+def require_programs():
+    """A test without the programs that it tests has failed, not skipped."""
+    for path in (SANDGLASS, SUPERVISE):
+        if not os.access(path, os.X_OK):
+            print("1..1")
+            print(f"not ok 1 - {path} is not there")
+            sys.exit(1)
+
+
+class Tap:
+    """Prints one line a case, at once; finish() prints the plan and ends the test."""
+
+    def __init__(self):
+        self.number = self.failed = 0
+
+    def case(self, name, problems, skip=None):
+        self.number += 1
+        if skip:
+            print(f"ok {self.number} - {name} # SKIP {skip}", flush=True)
+            return
+        self.failed += bool(problems)
+        print(f"{'not ok' if problems else 'ok'} {self.number} - {name}", flush=True)
+        for problem in problems:
+            for line in str(problem).rstrip().splitlines():
+                print(f"# {line}", flush=True)
+
+    def finish(self):
+        print(f"1..{self.number}")
+        sys.exit(1 if self.failed else 0)
+
+
+class Done:
+    """How a command ended: status as a shell gives it, what it wrote, how long it took."""
+
+    def __init__(self, status, out, err, seconds, report=None):
+        self.status, self.out, self.err, self.seconds, self.report = status, out, err, seconds, report
+
+    def tell(self):
+        """What one wants to see of a command that went wrong."""
+        err = self.err.decode("utf-8", "backslashreplace")
+        return f"exit {self.status} after {self.seconds:.1f} s, stderr: {err[-1200:] or '(empty)'}"
+
+
+class Scratch:
+    """A directory of mode 755 with the programs in bin/, removed at the end whatever happened."""
+
+    def __init__(self):
+        self.path = tempfile.mkdtemp(prefix="sandglass-test.", dir=os.environ.get("TMPDIR") or "/tmp")
+        os.chmod(self.path, 0o755)
+        os.mkdir(self.join("bin"))
+        os.chmod(self.join("bin"), 0o755)
+        for program in (SANDGLASS, SUPERVISE):
+            shutil.copy(program, self.join("bin"))
+        # What Sandglass itself puts down during a test is counted here.
+        self.tmp = self.mkdir("tmp", ROOTLESS)
+        os.chmod(self.tmp, 0o1777)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def join(self, *parts):
+        return os.path.join(self.path, *parts)
+
+    def mkdir(self, name, mode):
+        path = self.join(name)
+        os.mkdir(path)
+        self.give(path, mode)
+        return path
+
+    def give(self, path, mode):
+        """Makes the tree the property of whom the mode runs as."""
+        if not IS_ROOT:
+            return
+        uid = PLAIN_UID if mode == ROOTLESS else 0
+        for top, dirs, names in os.walk(path):
+            for name in [top] + [os.path.join(top, n) for n in dirs + names]:
+                os.lchown(name, uid, uid)
+
+
+def as_mode(mode, argv):
+    """The command that runs argv with that privilege."""
+    if mode == ROOTLESS and IS_ROOT:
+        return ["setpriv", f"--reuid={PLAIN_UID}", f"--regid={PLAIN_UID}", "--clear-groups", "--"] + argv
+    return argv
+
+
+def adopt_orphans():
+    """From now on what a dead child leaves behind becomes our child, so that it can be counted."""
+    if ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0) != 0:  # PR_SET_CHILD_SUBREAPER
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def children(pid=None):
+    """Our living (or zombie) children: after a run there must be none."""
+    pid = pid or os.getpid()
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as f:
+                    if int(f.read().rsplit(")", 1)[1].split()[1]) == pid:
+                        found.append(int(name))
+            except (OSError, IndexError):
+                pass
+    return found
+
+
+def cmdline(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            return f.read().replace(b"\0", b" ").decode("utf-8", "replace").strip()
+    except OSError:
+        return "(gone)"
+
+
+def descendants(pid):
+    todo, found = [pid], []
+    while todo:
+        kids = children(todo.pop())
+        found += kids
+        todo += kids
+    return found
+
+
+def end_children():
+    """Ends and reaps what a failed case left, so that the next one starts clean."""
+    for pid in children():
+        try:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        except OSError:
+            pass
+
+
+def status_of(code):
+    return 128 - code if code < 0 else code
+
+
+def run(argv, mode=ROOT, cwd=None, stdin=subprocess.DEVNULL, timeout=60, env=None, **popen):
+    """Runs a command; one that outlives timeout is killed with its tree and has status -1."""
+    start = time.monotonic()
+    with subprocess.Popen(as_mode(mode, argv), cwd=cwd, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env={**ENV, **(env or {})}, start_new_session=True, **popen) as p:
+        try:
+            out, err = p.communicate(timeout=timeout)
+            status = status_of(p.returncode)
+        except subprocess.TimeoutExpired:
+            for pid in [p.pid] + descendants(p.pid):
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except OSError:
+                    pass
+            out, err = p.communicate()
+            status = -1
+            err += b"\n(the test's own time-out)"
+    return Done(status, out, err, time.monotonic() - start)
+
+
+def sandglass(scratch, argv, options=(), mode=ROOT, cwd=None, report=True, **more):
+    """`sandglass run OPTIONS --report R -- ARGV`, with the report read (None if there is none)."""
+    path = os.path.join(scratch.tmp, f"report.{os.getpid()}")
+    if os.path.exists(path):
+        os.unlink(path)
+    env = {"TMPDIR": scratch.tmp, **(more.pop("env", None) or {})}
+    command = [scratch.join("bin", "sandglass"), "run", *options]
+    if report:
+        command += ["--report", path]
+    done = run(command + ["--", *argv], mode=mode, cwd=cwd, env=env, **more)
+    try:
+        with open(path, encoding="utf-8") as f:
+            done.report = json.load(f)
+        os.unlink(path)
+    except (OSError, ValueError) as e:
+        if report:
+            done.err += f"\n(no report: {e})".encode()
+    return done
