@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sandglass run: a program in the sandbox, once or, to verify, twice. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "run/run.h"
+
+#define AT(field) offsetof(struct run_options, field)
+
+static const struct cli_option options[] = {
+	{"rootfs", CLI_TEXT, "DIR",
+		"the root file system, read-only; default: a view of the host's programs",
+		AT(rootfs)},
+	{"bind-ro", CLI_LIST, "SRC[:DST]", "show a file or directory of the host, read-only",
+		AT(bind_ro)},
+	{"bind", CLI_LIST, "SRC[:DST]",
+		"share a file or directory with the host; what is written there is not "
+		"reproducible",
+		AT(bind)},
+	{"workdir", CLI_TEXT, "DIR", "where the program starts; default: the current directory",
+		AT(workdir)},
+	{"env", CLI_LIST, "NAME=VALUE", "set an environment variable; nothing is inherited",
+		AT(env)},
+	{"out", CLI_TEXT, "DIR", "copy what the program wrote into this new or empty directory",
+		AT(out)},
+	{"workflow-id", CLI_TEXT, "ID", "seed of everything random; default: sandbox",
+		AT(workflow_id)},
+	{"epoch", CLI_TEXT, "TIME",
+		"what the clock says at the start: seconds or RFC 3339; default: "
+		"2023-11-14T22:13:20Z",
+		AT(epoch)},
+	{"clock-step-ns", CLI_NUMBER, "N", "let the clock move by N ns whenever it is read",
+		AT(clock_step_ns)},
+	{"memory", CLI_SIZE, "SIZE", "memory limit, like 512M; default: 2G", AT(memory)},
+	{"pids", CLI_NUMBER, "N", "limit of processes and threads; default: 512", AT(pids)},
+	{"timeout", CLI_DURATION, "TIME",
+		"kill it after this much time of the host, like 30s; default: never",
+		AT(timeout_ns)},
+	{"network", CLI_TEXT, "none", "loopback alone, which is the default", AT(network)},
+	{"verify", CLI_FLAG, NULL, "run it twice under different conditions and compare",
+		AT(verify)},
+	{"report", CLI_TEXT, "FILE", "write a JSON report of the run", AT(report)},
+	{"no-determinism", CLI_FLAG, NULL, "the container alone: real time, real randomness",
+		AT(no_determinism)},
+	{"print-contract", CLI_FLAG, NULL, "print the contract's JSON and run nothing",
+		AT(print_contract)},
+	{0},
+};
+
+static int run(void *values, char **argv)
+{
+	struct run_options *o = values;
+	autofree char *text = NULL;
+	struct error err = {0};
+	int status = 0, r;
+
+	o->argv = argv;
+	if (!argv[0]) {
+		cli_say("no command to run; for example: sandglass run -- date");
+		return 125;
+	}
+	r = o->print_contract ? run_contract_text(o, cli_say, &text, &err)
+			      : run_execute(o, cli_say, &status, &text, &err);
+	if (r < 0)
+		return cli_fail(&err, error_status(&err));
+	if (o->print_contract)
+		printf("%s\n", text);
+	else if (o->json && text)
+		fprintf(stderr, "%s\n", text);
+	return status;
+}
+
+const struct cli_command command_run = {
+	.name = "run",
+	.arguments = "[--] COMMAND [ARGUMENT...]",
+	.summary = "Run a program so that it does the same every time",
+	.details = "The program sees the host's /usr, /bin, /lib and a small /etc, read-only, and "
+		   "the current directory as\n"
+		   "a private copy: what it writes there is gone afterwards, unless --out keeps "
+		   "it. Standard output is the\n"
+		   "program's own; messages and --json go to standard error.\n"
+		   "\n"
+		   "Exit status: the program's own, 128+N when signal N killed it, or\n"
+		   "  121  it ran, but something could not be made reproducible (said on standard "
+		   "error)\n"
+		   "  122  --verify: the two runs differ\n"
+		   "  123  deadlock: every task waits for something that cannot happen\n"
+		   "  124  --timeout\n"
+		   "  125  wrong usage, set-up failed, or the supervisor died\n"
+		   "  126  the program cannot be executed          127  it was not found\n",
+	.options = options,
+	.size = sizeof(struct run_options),
+	.json = AT(json),
+	.run = run,
+	.usage_status = 125,
+};

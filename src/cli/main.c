@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sandglass program: finds the command, reads its options, runs it. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/cli.h"
+
+enum { STATUS_USAGE = 2 };
+
+/* A program started with a closed standard stream would open its own files there. */
+static void hold_standard_streams(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
+			_exit(STATUS_USAGE);
+}
+
+static int unknown_command(const char *word)
+{
+	size_t count;
+	const struct cli_command *const *commands = cli_commands(&count);
+	autofree const char **names = mem_array(count, sizeof(*names));
+	autofree char *safe = str_printable(word, strlen(word), 60), *line = NULL;
+	const char *near;
+
+	for (size_t i = 0; i < count; i++)
+		names[i] = commands[i]->name;
+	near = cli_nearest(word, names, count);
+	line = near ? str_format("unknown command '%s'; did you mean '%s'?", safe, near)
+		    : str_format("unknown command '%s'; 'sandglass help' lists them", safe);
+	cli_say(line);
+	return STATUS_USAGE;
+}
+
+static int run_command(const struct cli_command *c, char **argv)
+{
+	autofree void *values = mem_alloc(c->size);
+	struct error err = {0};
+	char **rest = NULL;
+	int status = cli_parse(c, argv, values, &rest, &err);
+
+	if (status < 0) {
+		cli_fail(&err, 0);
+		status = c->usage_status;
+	} else if (status > 0) {
+		cli_help(c);
+		status = 0;
+	} else {
+		status = c->run(values, rest);
+	}
+	cli_values_finish(c, values);
+	return status;
+}
+
+/* Output that did not arrive is a failure, whatever the command thinks. */
+static int close_output(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	cli_say("could not write to standard output");
+	return status ? status : 1;
+}
+
+int main(int argc, char **argv)
+{
+	const struct cli_command *c;
+	const char *word = argc > 1 ? argv[1] : NULL;
+
+	hold_standard_streams();
+	if (!word) {
+		cli_say("no command; 'sandglass help' lists them");
+		return STATUS_USAGE;
+	}
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+		cli_help_all();
+		return close_output(0);
+	}
+	if (strcmp(word, "--version") == 0)
+		word = "version";
+	c = cli_find(word);
+	if (!c)
+		return unknown_command(word);
+	return close_output(run_command(c, argv + 2));
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the command line to the launch contract: see contract.h and docs/format/contract. */
+#include "run/contract.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "config/paths.h"
+#include "crypto/digest.h"
+#include "run/inputs.h"
+
+#define GUEST_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+enum { RLIMIT_DATA_NUMBER = 2, MEMORY_MIN = 16 * 1024 * 1024 };
+
+/* Directories of the host view; the private copy cannot stand at or above one of them. */
+static const char *const view_dirs[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
+	"/libx32", "/etc", "/proc", "/sys", "/dev", "/tmp"};
+/* ... nor below one of these, which the kernel makes. */
+static const char *const kernel_dirs[] = {"/proc", "/sys", "/dev"};
+
+void contract_host_finish(struct contract_host *h)
+{
+	free(h->cwd);
+	free(h->home);
+	*h = (struct contract_host){0};
+}
+
+int contract_host_read(struct contract_host *ret, struct error *err)
+{
+	auto_contract_host struct contract_host h = {.home = paths_home()};
+
+	h.cwd = getcwd(NULL, 0);
+	if (!h.cwd)
+		return error_sys(err, "the current directory");
+	if (h.cwd[0] != '/')
+		return error_set(err, ERR_MISSING, "the current directory is not reachable from /");
+	h.tty = isatty(0) && isatty(1) && tcgetpgrp(0) == getpgrp();
+	if (inputs_cpu(h.cpu, err) < 0)
+		return -1;
+	*ret = h;
+	h = (struct contract_host){0};
+	return 0;
+}
+
+static void env_put(struct contract *c, size_t *count, char *entry)
+{
+	size_t name_len = (size_t)(strchrnul(entry, '=') - entry) + 1;
+
+	for (size_t i = 0; i < *count; i++)
+		if (strncmp(c->env[i], entry, name_len) == 0) {
+			free(c->env[i]);
+			c->env[i] = entry;
+			return;
+		}
+	c->env[(*count)++] = entry;
+}
+
+static int build_env(const struct run_options *o, struct contract *c, struct error *err)
+{
+	static const char *const fixed[] = {"TZ=UTC", "LC_ALL=C.UTF-8", "PYTHONHASHSEED=0",
+		"GODEBUG=randautoseed=0", "MALLOC_ARENA_MAX=1"};
+	size_t count = 0;
+
+	if (o->env.count > CONTRACT_ARGS_MAX - 16)
+		return error_set(err, ERR_LIMIT, "%zu --env options; the limit is %d", o->env.count,
+			CONTRACT_ARGS_MAX - 16);
+	c->env = mem_array(o->env.count + 16, sizeof(*c->env));
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+		env_put(c, &count, mem_strdup(fixed[i]));
+	env_put(c, &count,
+		str_format("SOURCE_DATE_EPOCH=%llu",
+			(unsigned long long)(c->epoch_ns / NUM_SECOND_NS)));
+	env_put(c, &count, mem_strdup("HOME=/tmp"));
+	env_put(c, &count, mem_strdup("PATH=" GUEST_PATH));
+	if (c->tty)
+		env_put(c, &count, mem_strdup("TERM=xterm-256color"));
+	for (size_t i = 0; i < o->env.count; i++) {
+		const char *entry = o->env.items[i];
+
+		if (entry[0] == '=' || !strchr(entry, '='))
+			return error_set(err, ERR_USAGE,
+				"--env '%.200s' is not NAME=VALUE (nothing is inherited; write the "
+				"value out)",
+				entry);
+		env_put(c, &count, mem_strdup(entry));
+	}
+	return 0;
+}
+
+/* SRC[:DST]; DST defaults to the resolved SRC. */
+static int add_bind(
+	struct contract *c, const char *text, bool writable, const char *cwd, struct error *err)
+{
+	const char *option = writable ? "--bind" : "--bind-ro", *colon = strrchr(text, ':');
+	struct contract_bind *b = &c->binds[c->bind_count];
+	autofree char *source = NULL, *joined = NULL, *real = NULL;
+
+	source = colon ? mem_strndup(text, (size_t)(colon - text)) : mem_strdup(text);
+	if (!source[0] || (colon && colon[1] != '/'))
+		return error_set(err, ERR_USAGE,
+			"%s '%.200s' is not SOURCE or SOURCE:/ABSOLUTE/DESTINATION", option, text);
+	joined = path_join(cwd, source);
+	real = realpath(joined, NULL);
+	if (!real)
+		return error_sys(err, "%s '%.200s'", option, source);
+	if (access(real, R_OK) < 0)
+		return error_sys(err, "%s '%.200s' cannot be read", option, source);
+	b->dest = colon ? path_tidy(colon + 1) : path_tidy(joined);
+	if (strcmp(b->dest, "/") == 0) {
+		free(b->dest);
+		b->dest = NULL;
+		return error_set(err, ERR_USAGE,
+			"%s '%.200s': the destination cannot be /; use --rootfs", option, text);
+	}
+	b->source = take_ptr(real);
+	b->writable = writable;
+	c->bind_count++;
+	return 0;
+}
+
+static int build_binds(
+	const struct run_options *o, struct contract *c, const char *cwd, struct error *err)
+{
+	size_t total = o->bind_ro.count + o->bind.count;
+
+	if (total > CONTRACT_BINDS_MAX)
+		return error_set(
+			err, ERR_LIMIT, "%zu binds; the limit is %d", total, CONTRACT_BINDS_MAX);
+	c->binds = mem_array(total, sizeof(*c->binds));
+	for (size_t i = 0; i < o->bind_ro.count; i++)
+		if (add_bind(c, o->bind_ro.items[i], false, cwd, err) < 0)
+			return -1;
+	for (size_t i = 0; i < o->bind.count; i++)
+		if (add_bind(c, o->bind.items[i], true, cwd, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* NULL when the directory can be copied at its own path, else what stands against it. */
+static const char *copy_refusal(const char *dir)
+{
+	for (size_t i = 0; i < ARRAY_LEN(view_dirs); i++)
+		if (path_is_in(view_dirs[i], dir))
+			return view_dirs[i];
+	for (size_t i = 0; i < ARRAY_LEN(kernel_dirs); i++)
+		if (path_is_in(dir, kernel_dirs[i]))
+			return kernel_dirs[i];
+	return NULL;
+}
+
+static int build_dirs(const struct run_options *o, const struct contract_host *h,
+	struct contract *c, run_say *say, struct error *err)
+{
+	const char *against = o->rootfs ? NULL : copy_refusal(h->cwd);
+	struct stat st;
+
+	if (o->rootfs) {
+		c->rootfs = realpath(o->rootfs, NULL);
+		if (!c->rootfs || stat(c->rootfs, &st) < 0)
+			return error_sys(err, "--rootfs '%.300s'", o->rootfs);
+		if (!S_ISDIR(st.st_mode))
+			return error_set(
+				err, ERR_USAGE, "--rootfs '%.300s' is not a directory", o->rootfs);
+		if (strcmp(c->rootfs, "/") == 0)
+			return error_set(err, ERR_USAGE,
+				"--rootfs / would show all of the host; leave it out");
+	} else if (!against) {
+		c->copy_dir = mem_strdup(h->cwd);
+	} else if (!o->workdir) {
+		return error_set(err, ERR_USAGE,
+			"the current directory '%.200s' cannot be copied over %s of the sandbox; "
+			"run from a "
+			"directory of your project, or give --workdir",
+			h->cwd, against);
+	}
+	if (c->copy_dir && h->home && path_is_in(h->home, c->copy_dir))
+		say("warning: the current directory holds your whole home directory, so the guest "
+		    "can read all of it");
+	if (o->workdir && o->workdir[0] != '/' && !c->copy_dir)
+		return error_set(
+			err, ERR_USAGE, "--workdir '%.300s' is not an absolute path", o->workdir);
+	if (o->workdir)
+		c->workdir = path_join(c->copy_dir ? c->copy_dir : "/", o->workdir);
+	else
+		c->workdir = mem_strdup(c->copy_dir ? c->copy_dir : "/");
+	return 0;
+}
+
+static int build_limits(const struct run_options *o, struct contract *c, struct error *err)
+{
+	if (o->memory) {
+		if (o->memory < MEMORY_MIN)
+			return error_set(
+				err, ERR_USAGE, "--memory below 16M does not hold a program");
+		if (o->memory > INT64_MAX)
+			return error_set(err, ERR_USAGE, "--memory is too large");
+		c->memory_bytes = o->memory;
+	}
+	c->rlimits[RLIMIT_DATA_NUMBER] = (struct contract_rlimit){c->memory_bytes, c->memory_bytes};
+	if (o->pids)
+		c->pids = (uint32_t)o->pids;
+	return 0;
+}
+
+static void build_argv(const struct run_options *o, struct contract *c)
+{
+	size_t count = 0;
+
+	while (o->argv && o->argv[count])
+		count++;
+	c->argv = mem_array(count + 1, sizeof(*c->argv));
+	for (size_t i = 0; i < count; i++)
+		c->argv[i] = mem_strdup(o->argv[i]);
+}
+
+int contract_build(const struct run_options *o, const struct contract_host *h, struct contract *ret,
+	run_say *say, struct error *err)
+{
+	auto_contract struct contract c;
+
+	contract_init(&c);
+	if (o->network && strcmp(o->network, "none") != 0)
+		return error_set(err, ERR_USAGE,
+			"--network '%.64s': only 'none' is there: the guest has loopback alone",
+			o->network);
+	c.deterministic = !o->no_determinism;
+	c.tty = h->tty;
+	c.stdin_kind = h->tty ? CONTRACT_STDIN_STREAM : CONTRACT_STDIN_EMPTY;
+	c.clock_step_ns = o->clock_step_ns;
+	if (o->epoch && num_parse_time(o->epoch, &c.epoch_ns, err) < 0)
+		return error_wrap(err, "--epoch");
+	c.workflow_id = mem_strdup(o->workflow_id ? o->workflow_id : "sandbox");
+	digest_hkdf(c.workflow_id, strlen(c.workflow_id), "sandglass/entropy/v1", c.entropy_key,
+		sizeof(c.entropy_key));
+	snprintf(c.cpu, sizeof(c.cpu), "%s", h->cpu);
+	build_argv(o, &c);
+	if (build_limits(o, &c, err) < 0 || build_env(o, &c, err) < 0 ||
+		build_dirs(o, h, &c, say, err) < 0 || build_binds(o, &c, h->cwd, err) < 0 ||
+		contract_check(&c, err) < 0)
+		return -1;
+	*ret = c;
+	c = (struct contract){0};
+	return 0;
+}

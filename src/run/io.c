@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The guest's standard streams: see io.h. */
+#include "run/io.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "run/pty.h"
+
+static int open_pipe(int *ret_read, int *ret_write, struct error *err)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_sys(err, "create a pipe");
+	*ret_read = ends[0];
+	*ret_write = ends[1];
+	return 0;
+}
+
+static int open_terminal(struct io *io, const struct contract *c, const struct stdin_source *in,
+	bool quiet, struct error *err)
+{
+	autoclose int master = -1, slave = -1, input = -1, to = -1;
+
+	if (pty_open(c->columns, c->rows, &master, &slave, err) < 0 ||
+		stdin_reader(in, &input, err) < 0)
+		return -1;
+	to = fcntl(master, F_DUPFD_CLOEXEC, 3);
+	for (int i = 0; i < 3; i++) {
+		io->guest[i] = fcntl(slave, F_DUPFD_CLOEXEC, 3);
+		if (io->guest[i] < 0 || to < 0)
+			return error_sys(err, "duplicate a descriptor");
+	}
+	pump_start(&io->out, take_fd(master), quiet ? -1 : 1);
+	pump_start(&io->in, take_fd(input), take_fd(to));
+	io->in.owns_to = true;
+	io->in.spool = in->spool;
+	if (quiet)
+		return 0;
+	if (pty_raw(err) < 0)
+		return -1;
+	io->raw = true;
+	return 0;
+}
+
+static int open_pipes(struct io *io, const struct stdin_source *in, bool quiet, struct error *err)
+{
+	autoclose int out = -1, errs = -1, input = -1, to = -1;
+
+	if (stdin_reader(in, &input, err) < 0 || open_pipe(&out, &io->guest[1], err) < 0 ||
+		open_pipe(&errs, &io->guest[2], err) < 0)
+		return -1;
+	pump_start(&io->out, take_fd(out), quiet ? -1 : 1);
+	pump_start(&io->err, take_fd(errs), quiet ? -1 : 2);
+	if (in->kind != CONTRACT_STDIN_STREAM) {
+		io->guest[0] = take_fd(input);
+		return 0;
+	}
+	if (open_pipe(&io->guest[0], &to, err) < 0)
+		return -1;
+	pump_start(&io->in, take_fd(input), take_fd(to));
+	io->in.owns_to = true;
+	io->in.spool = in->spool;
+	return 0;
+}
+
+int io_open(struct io *io, const struct contract *c, const struct stdin_source *in, bool quiet,
+	struct error *err)
+{
+	*io = (struct io){.guest = {-1, -1, -1}};
+	pump_init(&io->in);
+	pump_init(&io->out);
+	pump_init(&io->err);
+	return c->tty ? open_terminal(io, c, in, quiet, err) : open_pipes(io, in, quiet, err);
+}
+
+void io_started(struct io *io)
+{
+	for (int i = 0; i < 3; i++)
+		fd_close(&io->guest[i]);
+}
+
+void io_close(struct io *io)
+{
+	io_started(io);
+	pump_finish(&io->in);
+	pump_finish(&io->out);
+	pump_finish(&io->err);
+	if (io->raw)
+		pty_restore();
+	io->raw = false;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One run of a contract: see one.h.
+ *
+ * How it works. The streams and the control socket are made, launch_start makes the container, the
+ * LAUNCH frame goes out, and one poll loop serves five things until the supervisor has closed its
+ * end and the guest's output is passed on: control frames, the three streams, and a signalfd. The
+ * first interrupt is handed to the guest (a SIGNAL frame); the second, the time-out, a reader of
+ * our output that went away and a frame that is none kill the tree, and the loop then ends the same
+ * way, by the end of files. Nothing in it blocks, so no guest can hold the host up.
+ */
+#include "run/one.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "run/channel.h"
+#include "run/frames.h"
+#include "run/io.h"
+#include "run/pty.h"
+
+struct one {
+	const struct one_spec *spec;
+	struct one_result *result;
+	struct channel channel;
+	struct io io;
+	struct frames_state seen;
+	uint64_t deadline_ns; /* 0: none */
+	int interrupts;
+};
+
+void one_result_finish(struct one_result *r)
+{
+	notes_finish(&r->notes);
+	programs_finish(&r->programs);
+	launch_free(r->launch);
+	*r = (struct one_result){0};
+}
+
+/* Kills the tree and says how the run ended, unless something of more weight was said already. */
+static void end_by(struct one *o, enum one_end end)
+{
+	if (!o->seen.has_end || o->result->end == ONE_GUEST)
+		o->result->end = end;
+	o->seen.has_end = true;
+	launch_kill(o->result->launch);
+}
+
+static int start_container(struct one *o, struct error *err)
+{
+	const struct contract *c = o->spec->contract;
+	auto_conditions struct conditions k = {
+		.cpu = o->spec->cpu, .delay_seed = o->spec->delay_seed, .trace = c->deterministic};
+	autoclose int inside = -1;
+	auto_bytes struct bytes text = {0};
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_sys(err, "create the control socket");
+	inside = pair[1];
+	if (channel_open(&o->channel, pair[0], err) < 0 ||
+		launch_deny_filter(&k.filter, &k.filter_len, err) < 0)
+		return -1;
+	if (launch_start(&(struct launch_spec){.contract = c,
+				 .supervisor = o->spec->supervisor,
+				 .control = inside,
+				 .stdio = {o->io.guest[0], o->io.guest[1], o->io.guest[2]}},
+		    &o->result->launch, err) < 0)
+		return -1;
+	io_started(&o->io);
+	k.memory_watch = launch_needs_memory_watch(o->result->launch);
+	contract_encode(&text, c, &k);
+	if (text.len > FRAME_PAYLOAD_MAX)
+		return error_set(err, ERR_LIMIT, "contract of %zu bytes", text.len);
+	channel_put(&o->channel, FRAME_LAUNCH, text.data, text.len);
+	return 0;
+}
+
+static void note_degraded(struct one *o)
+{
+	size_t count = 0;
+	const struct launch_degraded *list = launch_degraded(o->result->launch, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		autofree char *line = str_format("degraded: %s", list[i].detail);
+
+		if (notes_assume(&o->result->notes, list[i].reason, list[i].detail) &&
+			!o->spec->is_quiet)
+			o->spec->say(line);
+	}
+}
+
+static void on_signal(struct one *o, struct error *err)
+{
+	struct signalfd_siginfo info;
+	unsigned char payload[4];
+
+	if (read(o->spec->signals, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo == SIGTSTP) {
+		pty_suspend();
+		return;
+	}
+	o->result->signal = (int)info.ssi_signo;
+	if (++o->interrupts > 1 || !o->seen.has_started) {
+		end_by(o, ONE_STOPPED);
+		return;
+	}
+	bytes_store_u32(payload, info.ssi_signo);
+	channel_put(&o->channel, FRAME_SIGNAL, payload, sizeof(payload));
+	/* The frame has to be there when the supervisor looks. */
+	if (channel_flush(&o->channel, err) < 0 || launch_nudge(o->result->launch, err) < 0)
+		end_by(o, ONE_STOPPED);
+}
+
+static int serve_channel(struct one *o, struct error *err)
+{
+	struct bytes_reader payload;
+	uint32_t type;
+	int r;
+
+	if (channel_fill(&o->channel, err) < 0)
+		return -1;
+	while ((r = channel_next(&o->channel, &type, &payload, err)) > 0)
+		if (frames_take(o->spec, o->result, &o->seen, type, &payload, err) < 0)
+			return -1;
+	return r;
+}
+
+/* Milliseconds until the time-out, -1 for ever, 0 now. */
+static int poll_time(const struct one *o)
+{
+	uint64_t now;
+
+	if (!o->deadline_ns || o->seen.has_end)
+		return -1;
+	now = clock_host_ns();
+	if (now >= o->deadline_ns)
+		return 0;
+	now = (o->deadline_ns - now) / 1000000 + 1;
+	return now > INT32_MAX ? INT32_MAX : (int)now;
+}
+
+static int pump_streams(
+	struct one *o, struct pollfd *fds, const size_t counts[3], struct error *err)
+{
+	struct pump *pumps[3] = {&o->io.in, &o->io.out, &o->io.err};
+	static const char *const names[3] = {"standard input", "standard output", "standard error"};
+
+	for (int i = 0; i < 3; i++) {
+		if (pump_step(pumps[i], fds, counts[i], err) < 0)
+			return error_wrap(err, "%s", names[i]);
+		fds += counts[i];
+		if (i > 0 && pumps[i]->is_broken &&
+			!(o->seen.has_end && o->result->end != ONE_GUEST))
+			end_by(o, ONE_CLOSED);
+	}
+	return 0;
+}
+
+static bool is_over(const struct one *o)
+{
+	return o->channel.ended && pump_is_done(&o->io.out) && pump_is_done(&o->io.err);
+}
+
+/* One turn of the loop. */
+static int turn(struct one *o, struct error *err)
+{
+	struct pollfd fds[9];
+	size_t n = 2, counts[3];
+
+	fds[0] = (struct pollfd){.fd = o->channel.ended ? -1 : o->channel.fd,
+		.events = POLLIN | (channel_has_output(&o->channel) ? POLLOUT : 0)};
+	fds[1] = (struct pollfd){.fd = o->spec->signals, .events = POLLIN};
+	n += counts[0] = o->channel.ended ? 0 : pump_poll(&o->io.in, fds + n);
+	n += counts[1] = pump_poll(&o->io.out, fds + n);
+	n += counts[2] = pump_poll(&o->io.err, fds + n);
+	if (poll(fds, n, poll_time(o)) < 0)
+		return errno == EINTR ? 0 : error_sys(err, "poll");
+	if (poll_time(o) == 0)
+		end_by(o, ONE_TIMEOUT);
+	if (fds[1].revents)
+		on_signal(o, err);
+	if (channel_flush(&o->channel, err) < 0)
+		return -1;
+	if (fds[0].revents && serve_channel(o, err) < 0)
+		return -1;
+	return pump_streams(o, fds + 2, counts, err);
+}
+
+/* What init's own death says when no frame did. */
+static void judge_death(struct one *o, int status)
+{
+	struct one_result *r = o->result;
+
+	r->oom = r->oom || launch_was_oom(r->launch);
+	if (o->seen.has_end)
+		return;
+	if (r->oom) {
+		r->end = ONE_GUEST;
+		r->signal = SIGKILL;
+		return;
+	}
+	r->end = ONE_DIED;
+	if (WIFSIGNALED(status))
+		error_set(&r->failed, ERR_DIED,
+			"the supervisor died of signal %d (%s); this run says nothing",
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		error_set(&r->failed, ERR_DIED,
+			"the supervisor ended with status %d before the guest did",
+			WEXITSTATUS(status));
+}
+
+static int loop(struct one *o, struct error *err)
+{
+	bool reaped = false;
+	int status = 0;
+
+	while (!is_over(o)) {
+		if (turn(o, err) < 0) {
+			launch_kill(o->result->launch);
+			return -1;
+		}
+		/* Once all are dead the pipes end by themselves; a caller that reads no more must
+		 * not hold us. */
+		if (o->channel.ended && !reaped) {
+			if (launch_wait(o->result->launch, &status, err) < 0)
+				return -1;
+			reaped = true;
+			judge_death(o, status);
+			o->deadline_ns = 0;
+		}
+		if (reaped && o->result->end >= ONE_TIMEOUT) {
+			pump_drop(&o->io.out);
+			pump_drop(&o->io.err);
+		}
+	}
+	if (!reaped) {
+		if (launch_wait(o->result->launch, &status, err) < 0)
+			return -1;
+		judge_death(o, status);
+	}
+	return 0;
+}
+
+static void one_finish(struct one *o)
+{
+	channel_close(&o->channel);
+	io_close(&o->io);
+}
+
+int one_run(const struct one_spec *spec, struct one_result *ret, struct error *err)
+{
+	auto_one_result struct one_result result = {0};
+	struct one CLEANUP(one_finish) o = {.spec = spec, .result = &result, .channel = {.fd = -1}};
+
+	if (io_open(&o.io, spec->contract, spec->in, spec->is_quiet, err) < 0)
+		return -1;
+	o.io.out.spool = spec->spool_out;
+	o.io.err.spool = spec->spool_err;
+	if (start_container(&o, err) < 0)
+		return -1;
+	note_degraded(&o);
+	if (spec->timeout_ns)
+		o.deadline_ns = clock_host_ns() + spec->timeout_ns;
+	if (loop(&o, err) < 0)
+		return -1;
+	digest_text(o.io.out.digest, result.out);
+	digest_text(o.io.err.digest, result.err);
+	result.out_bytes = o.io.out.total;
+	result.err_bytes = o.io.err.total;
+	result.out_spooled = o.io.out.spooled;
+	result.err_spooled = o.io.err.spooled;
+	*ret = result;
+	result = (struct one_result){0};
+	return 0;
+}

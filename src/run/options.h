@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `sandglass run` was asked to do, as the command line gives it; all of it borrowed. */
+#ifndef RUN_OPTIONS_H
+#define RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The values of an option that may be given more than once, in the order given. */
+struct run_list {
+	const char **items;
+	size_t count;
+};
+
+struct run_options {
+	char **argv; /* NULL-terminated: the command */
+	const char *rootfs, *workdir, *out, *workflow_id, *report, *network, *epoch;
+	struct run_list bind_ro, bind, env;
+	uint64_t clock_step_ns;
+	uint64_t memory, pids, timeout_ns; /* 0: not given */
+	bool verify, no_determinism, print_contract, json;
+};
+
+/* Receives one line for the user, without prefix and newline. Called between any two events. */
+typedef void run_say(const char *line);
+
+#endif

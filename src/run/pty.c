@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The guest's terminal, and the caller's one while it is in raw mode: see pty.h. */
+#include "run/pty.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+/* Written before the handlers are set; a handler only reads it. */
+static struct termios saved;
+static volatile sig_atomic_t is_raw;
+
+static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
+
+int pty_open(uint16_t columns, uint16_t rows, int *ret_master, int *ret_slave, struct error *err)
+{
+	struct winsize size = {.ws_col = columns, .ws_row = rows};
+	autoclose int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave = -1;
+
+	if (master < 0)
+		return error_sys(err, "open a pseudo-terminal");
+	if (unlockpt(master) < 0 || ioctl(master, TIOCSWINSZ, &size) < 0)
+		return error_sys(err, "set up a pseudo-terminal");
+	/* Not by name: /dev/pts of the caller may be another mount. */
+	slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0)
+		return error_sys(err, "open the guest's end of a pseudo-terminal");
+	*ret_master = take_fd(master);
+	*ret_slave = take_fd(slave);
+	return 0;
+}
+
+void pty_restore(void)
+{
+	if (!is_raw)
+		return;
+	is_raw = 0;
+	tcsetattr(0, TCSADRAIN, &saved);
+}
+
+static void on_fatal(int number)
+{
+	/* SA_RESETHAND: raised again it does what it always did. */
+	pty_restore();
+	raise(number);
+}
+
+static int set_raw(void)
+{
+	struct termios raw = saved;
+
+	cfmakeraw(&raw);
+	if (tcsetattr(0, TCSADRAIN, &raw) < 0)
+		return -1;
+	is_raw = 1;
+	return 0;
+}
+
+int pty_raw(struct error *err)
+{
+	static bool prepared;
+	struct sigaction action = {.sa_handler = on_fatal, .sa_flags = SA_RESETHAND | SA_NODEFER};
+
+	if (tcgetattr(0, &saved) < 0)
+		return error_sys(err, "read the terminal's mode");
+	if (!prepared) {
+		prepared = true;
+		for (size_t i = 0; i < ARRAY_LEN(fatal_signals); i++)
+			sigaction(fatal_signals[i], &action, NULL);
+		atexit(pty_restore);
+	}
+	if (set_raw() < 0)
+		return error_sys(err, "put the terminal into raw mode");
+	return 0;
+}
+
+bool pty_is_raw(void)
+{
+	return is_raw;
+}
+
+void pty_suspend(void)
+{
+	bool was_raw = is_raw;
+
+	pty_restore();
+	raise(SIGSTOP);
+	if (was_raw)
+		set_raw();
+}

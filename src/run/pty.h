@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The guest's terminal, and the caller's one while it is in raw mode. */
+#ifndef RUN_PTY_H
+#define RUN_PTY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/error.h"
+
+/* A fresh pseudo-terminal of this size; the caller owns both ends. */
+MUST_CHECK int pty_open(
+	uint16_t columns, uint16_t rows, int *ret_master, int *ret_slave, struct error *err);
+
+/*
+ * Puts the caller's terminal (descriptor 0) into raw mode. It is set back by pty_restore, at exit,
+ * when a fatal signal ends us, and while SIGTSTP has us stopped. At most one at a time.
+ */
+MUST_CHECK int pty_raw(struct error *err);
+void pty_restore(void);
+/* True while raw: a line on the terminal then has to end in "\r\n". */
+bool pty_is_raw(void);
+/* What SIGTSTP asks for: restore, stop this process, and go raw again when it is continued. */
+void pty_suspend(void);
+
+#endif
