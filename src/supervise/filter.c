@@ -2,11 +2,11 @@
 /*
  * Builds the guest's seccomp programs from wire/syscalls.def.
  *
- * How it works: every number below NR_ROOM gets a class. Neighbours of one class are joined into
- * ranges, and the ranges become a binary tree of compares whose leaves are returns. Nothing but the
- * architecture and the number is read on the way to an ALLOW leaf: for such numbers the kernel
- * computes the verdict once, when the filter is installed, keeps it in a bitmap and does not run
- * the program any more (seccomp_cache_prepare, since 5.11). clone alone reads an argument.
+ * How it works: every number below NR_ROOM gets an answer. Neighbours with the same answer are
+ * joined into ranges, and the ranges become a binary tree of compares whose leaves are returns.
+ * Nothing but the architecture and the number is read on the way to an ALLOW leaf: for such numbers
+ * the kernel computes the answer once, when the filter is installed, keeps it in a bitmap and does
+ * not run the program any more (since 5.11). Only the few calls of `checks` look at one argument.
  */
 #include "supervise/filter.h"
 
@@ -15,34 +15,16 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdint.h>
+#include <sys/mman.h>
 
 #include "supervise/arch.h"
 #include "supervise/call.h"
 #include "wire/sysnr.h"
 
 enum {
-	NR_ROOM = 512,	  /* every number of the table is below */
-	JUMP_MAX = 255,	  /* a conditional jump holds its distance in a byte */
-	LAST_RANGE = 511, /* at most one range a number */
-};
-
-/*
- * What a guest must not ask of clone: to escape from the supervisor, or namespaces of its own.
- * CLONE_NEWTIME lies in the byte of the exit signal and so exists for clone3 and unshare only.
- */
-static const uint32_t clone_refused = CLONE_UNTRACED | CLONE_NEWNS | CLONE_NEWCGROUP |
-				      CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
-				      CLONE_NEWNET;
-
-enum leaf { LEAF_TRACE, LEAF_ALLOW, LEAF_ENOSYS, LEAF_EPERM, LEAF_CLONE_ALLOW, LEAF_CLONE_TRACE };
-
-static const uint32_t leaf_answer[] = {
-	[LEAF_TRACE] = SECCOMP_RET_TRACE,
-	[LEAF_ALLOW] = SECCOMP_RET_ALLOW,
-	[LEAF_ENOSYS] = SECCOMP_RET_ERRNO | ENOSYS,
-	[LEAF_EPERM] = SECCOMP_RET_ERRNO | EPERM,
-	[LEAF_CLONE_ALLOW] = SECCOMP_RET_ALLOW,
-	[LEAF_CLONE_TRACE] = SECCOMP_RET_TRACE,
+	NR_ROOM = 512,	/* every number of the table is below */
+	JUMP_MAX = 255, /* a conditional jump holds its distance in a byte */
+	RANGES_MAX = NR_ROOM + 1,
 };
 
 static const struct row {
@@ -54,9 +36,45 @@ static const struct row {
 #undef SYSCALL
 };
 
+enum test { ANY_BIT, EQUAL };
+
+/*
+ * Arguments that change a call's answer, the rows of one call together. Only the low half of an
+ * argument is looked at: flags of these calls have no more.
+ */
+static const struct check {
+	int nr;
+	uint8_t arg;
+	enum test test;
+	uint32_t value;
+	uint32_t error; /* 0: accepted and ignored */
+} checks[] = {
+	/* To escape from the supervisor. */
+	{NR_clone, 0, ANY_BIT, CLONE_UNTRACED, EPERM},
+	/* Namespaces of its own. CLONE_NEWTIME is a bit of the exit signal here: it needs clone3.
+	 */
+	{NR_clone, 0, ANY_BIT, CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC, EPERM},
+	{NR_clone, 0, ANY_BIT, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET, EPERM},
+	/* Whether the host has huge pages to spare is not for the guest to know. */
+	{NR_mmap, 3, ANY_BIT, MAP_HUGETLB, ENOMEM},
+	/* Would read as old data or zeros, as the host's need of memory has it; callers fall back
+	 * to MADV_DONTNEED, since kernels before 4.5 refuse it too. */
+	{NR_madvise, 2, EQUAL, MADV_FREE, EINVAL},
+	/* Hints that only some kernels are built with. */
+	{NR_madvise, 2, EQUAL, MADV_MERGEABLE, 0},
+	{NR_madvise, 2, EQUAL, MADV_UNMERGEABLE, 0},
+	{NR_madvise, 2, EQUAL, MADV_HUGEPAGE, 0},
+	{NR_madvise, 2, EQUAL, MADV_NOHUGEPAGE, 0},
+	/* MADV_COLLAPSE, and from MADV_GUARD_INSTALL on what is younger than the pinned kernel. */
+	{NR_madvise, 2, EQUAL, 25, EINVAL},
+	{NR_madvise, 2, EQUAL, 102, EINVAL},
+	{NR_madvise, 2, EQUAL, 103, EINVAL},
+};
+
 struct range {
 	uint32_t first; /* up to the next range's */
-	enum leaf leaf;
+	uint32_t answer;
+	bool checked; /* one number, of `checks` */
 };
 
 struct program {
@@ -86,37 +104,45 @@ static size_t finish(const struct program *p)
 	return p->length <= p->room ? p->length : 0;
 }
 
-static bool is_clone(enum leaf leaf)
+/* Both architectures are little-endian: the low half comes first. */
+static size_t arg_offset(uint8_t arg)
 {
-	return leaf == LEAF_CLONE_ALLOW || leaf == LEAF_CLONE_TRACE;
+	return offsetof(struct seccomp_data, args) + arg * sizeof(uint64_t);
 }
 
-static void emit_leaf(struct program *p, enum leaf leaf)
+static void emit_leaf(struct program *p, const struct range *range)
 {
-	if (is_clone(leaf)) {
-		/* The flags' low half is all that the kernel looks at; both ABIs are little-endian.
-		 */
-		emit_load(p, offsetof(struct seccomp_data, args[0]));
-		emit(p, BPF_JMP | BPF_JSET | BPF_K, clone_refused, 0, 1);
-		emit_return(p, leaf_answer[LEAF_EPERM]);
+	for (size_t i = 0, loaded = 0; range->checked && i < ARRAY_LEN(checks); i++) {
+		const struct check *c = &checks[i];
+		if (c->nr != (int)range->first)
+			continue;
+		if (!loaded)
+			emit_load(p, arg_offset(c->arg));
+		loaded = 1;
+		uint16_t jump = c->test == ANY_BIT ? BPF_JSET : BPF_JEQ;
+		emit(p, BPF_JMP | jump | BPF_K, c->value, 0, 1);
+		emit_return(p, SECCOMP_RET_ERRNO | c->error);
 	}
-	emit_return(p, leaf_answer[leaf]);
+	emit_return(p, range->answer);
 }
 
-/* Instructions of emit_tree for these ranges. */
+/* Instructions that emit_tree makes of these ranges. */
 static size_t tree_size(const struct range *ranges, size_t count)
 {
-	if (count == 1)
-		return is_clone(ranges[0].leaf) ? 4 : 1;
+	if (count == 1) {
+		struct program p = {0};
+		emit_leaf(&p, ranges);
+		return p.length;
+	}
 	size_t left = tree_size(ranges, count / 2);
 	return 1 + (left > JUMP_MAX) + left + tree_size(ranges + count / 2, count - count / 2);
 }
 
-/* Depth is the binary logarithm of the count: recursion is bounded by the table. */
+/* The depth is the binary logarithm of the count. */
 static void emit_tree(struct program *p, const struct range *ranges, size_t count)
 {
 	if (count == 1) {
-		emit_leaf(p, ranges[0].leaf);
+		emit_leaf(p, ranges);
 		return;
 	}
 	size_t half = count / 2;
@@ -132,57 +158,74 @@ static void emit_tree(struct program *p, const struct range *ranges, size_t coun
 	emit_tree(p, ranges + half, count - half);
 }
 
-static enum leaf leaf_of(const struct row *row, bool strict)
+static uint32_t answer_of(enum verdict verdict, bool strict)
 {
-	switch (row->verdict) {
+	switch (verdict) {
 	case VERDICT_ALLOW:
-		return row->nr == NR_clone ? LEAF_CLONE_ALLOW : LEAF_ALLOW;
+		return SECCOMP_RET_ALLOW;
 	case VERDICT_TIGHT:
-		return strict ? LEAF_TRACE : LEAF_ALLOW;
-	case VERDICT_STOP:
-		return row->nr == NR_clone ? LEAF_CLONE_TRACE : LEAF_TRACE;
+		return strict ? SECCOMP_RET_TRACE : SECCOMP_RET_ALLOW;
 	case VERDICT_ENOSYS:
-		return LEAF_ENOSYS;
+		return SECCOMP_RET_ERRNO | ENOSYS;
 	case VERDICT_EPERM:
-		return LEAF_EPERM;
+		return SECCOMP_RET_ERRNO | EPERM;
+	case VERDICT_STOP:
 	case VERDICT_COUNT:
 		break;
 	}
-	return LEAF_TRACE;
+	return SECCOMP_RET_TRACE;
 }
 
-/* Joins neighbours of one class; returns the number of ranges. */
-static size_t make_ranges(bool strict, struct range ranges[LAST_RANGE + 1])
+static bool is_checked(int nr)
 {
-	enum leaf leaves[NR_ROOM] = {LEAF_TRACE};
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (rows[i].nr >= 0 && rows[i].nr < NR_ROOM)
-			leaves[rows[i].nr] = leaf_of(&rows[i], strict);
+	for (size_t i = 0; i < ARRAY_LEN(checks); i++)
+		if (checks[i].nr == nr)
+			return true;
+	return false;
+}
+
+/* Joins neighbours of one answer; returns the number of ranges. */
+static size_t make_ranges(bool strict, struct range ranges[RANGES_MAX])
+{
+	struct range one[RANGES_MAX];
+	/* The last stands for all beyond the table. What nobody decided stops. */
+	for (uint32_t nr = 0; nr < RANGES_MAX; nr++)
+		one[nr] = (struct range){nr, SECCOMP_RET_TRACE, false};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		int nr = rows[i].nr;
+		if (nr < 0 || nr >= NR_ROOM)
+			continue;
+		one[nr].answer = answer_of(rows[i].verdict, strict);
+		one[nr].checked = is_checked(nr);
+	}
 	size_t count = 0;
-	for (uint32_t nr = 0; nr < NR_ROOM; nr++)
-		if (nr == 0 || leaves[nr] != leaves[nr - 1])
-			ranges[count++] = (struct range){nr, leaves[nr]};
-	/* What lies beyond the table is unknown, whatever its last number is. */
-	if (ranges[count - 1].leaf != LEAF_TRACE && count <= LAST_RANGE)
-		ranges[count++] = (struct range){NR_ROOM, LEAF_TRACE};
+	for (uint32_t nr = 0; nr < RANGES_MAX; nr++)
+		if (nr == 0 || one[nr].checked || one[nr - 1].checked ||
+			one[nr].answer != one[nr - 1].answer)
+			ranges[count++] = one[nr];
 	return count;
 }
 
 size_t filter_build(bool strict, struct sock_filter *out, size_t room)
 {
 	struct program p = {.out = out, .room = room};
-	struct range ranges[LAST_RANGE + 1];
+	struct range ranges[RANGES_MAX];
 	size_t count = make_ranges(strict, ranges);
 
 	emit_load(&p, offsetof(struct seccomp_data, arch));
 	emit(&p, BPF_JMP | BPF_JEQ | BPF_K, arch_audit, 1, 0);
-	emit_return(&p, leaf_answer[LEAF_ENOSYS]);
+	emit_return(&p, SECCOMP_RET_ERRNO | ENOSYS);
 	emit_load(&p, offsetof(struct seccomp_data, nr));
 	/* x32 is a range of numbers, not an architecture; the call -1 is beyond the limit too. */
 	emit(&p, BPF_JMP | BPF_JGT | BPF_K, arch_nr_limit, 0, 1);
-	emit_return(&p, leaf_answer[LEAF_ENOSYS]);
+	emit_return(&p, SECCOMP_RET_ERRNO | ENOSYS);
 	emit_tree(&p, ranges, count);
 	return finish(&p);
+}
+
+static bool is_tight(const struct row *row)
+{
+	return row->verdict == VERDICT_TIGHT && row->nr >= 0;
 }
 
 size_t filter_build_tight(struct sock_filter *out, size_t room)
@@ -190,16 +233,15 @@ size_t filter_build_tight(struct sock_filter *out, size_t room)
 	struct program p = {.out = out, .room = room};
 	uint8_t left = 0;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (rows[i].verdict == VERDICT_TIGHT && rows[i].nr >= 0)
+		if (is_tight(&rows[i]))
 			left++;
 
-	/* No look at the architecture: the base program's refusal outranks any answer given here.
-	 */
+	/* No look at the architecture: the base program's refusals outrank any answer from here. */
 	emit_load(&p, offsetof(struct seccomp_data, nr));
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (rows[i].verdict == VERDICT_TIGHT && rows[i].nr >= 0)
+		if (is_tight(&rows[i]))
 			emit(&p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rows[i].nr, left--, 0);
-	emit_return(&p, leaf_answer[LEAF_ALLOW]);
-	emit_return(&p, leaf_answer[LEAF_TRACE]);
+	emit_return(&p, SECCOMP_RET_ALLOW);
+	emit_return(&p, SECCOMP_RET_TRACE);
 	return finish(&p);
 }
