@@ -72,7 +72,7 @@ static void words(
 	if (strcmp(command, "PIPE") == 0) {
 		args[n++] = "sh";
 		args[n++] = "-c";
-		args[n++] = "tar cf - /usr/include | sha256sum";
+		args[n++] = "tar cf - /usr/include 2>/dev/null | sha256sum";
 		args[n] = NULL;
 		return;
 	}
@@ -140,8 +140,8 @@ static bool start_row(const struct bench *b)
 	static const char *const bwrap[] = {"bwrap", "--unshare-all", "--ro-bind", "/usr", "/usr",
 		"--symlink", "usr/bin", "/bin", "--symlink", "usr/sbin", "/sbin", "--symlink",
 		"usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--ro-bind", "/etc", "/etc",
-		"--bind", ".", "/work.d", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
-		"--chdir", "/work.d", "/bin/true", NULL};
+		"--bind", ".", "/here", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
+		"--chdir", "/here", "/bin/true", NULL};
 	uint64_t theirs = UINT64_MAX, ours = UINT64_MAX;
 	char measured[96];
 	bool met;
