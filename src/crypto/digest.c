@@ -123,7 +123,7 @@ static void hmac(const void *key, size_t key_len, const void *data, size_t len,
 void digest_hkdf(const void *ikm, size_t ikm_len, const char *info, void *ret_out, size_t out_len)
 {
 	static const unsigned char salt[DIGEST_SIZE]; /* RFC 5869 2.2: absent means zeros */
-	unsigned char prk[DIGEST_SIZE], block[DIGEST_SIZE], *out = ret_out;
+	unsigned char prk[DIGEST_SIZE], block[DIGEST_SIZE] = {0}, *out = ret_out;
 	size_t info_len = strlen(info), done = 0, previous = 0;
 	autofree unsigned char *text = mem_alloc(DIGEST_SIZE + info_len + 1);
 
