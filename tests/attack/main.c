@@ -34,7 +34,8 @@ static const struct attack attacks[] = {
 
 static char reason[512];
 
-static enum verdict say(enum verdict verdict, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static enum verdict say(
+	enum verdict verdict, const char *format, va_list args)
 {
 	vsnprintf(reason, sizeof(reason), format, args);
 	return verdict;
