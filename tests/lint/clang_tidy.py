@@ -26,7 +26,7 @@ with tempfile.TemporaryDirectory() as scratch:
         json.dump(kept, f)
     done = subprocess.run([program, "--quiet", "-p", scratch, *paths], cwd=ROOT, capture_output=True, text=True)
 problems = re.findall(r"^\S+: (?:warning|error): .*$", done.stdout, re.M)
-problems = [p.replace(ROOT + "/", "") for p in dict.fromkeys(problems)]
+problems = [re.sub(r"^(build/\.\./|.*/(?=src/))", "", p) for p in dict.fromkeys(problems)]
 if done.returncode and not problems:
     problems = [f"{program} ended with {done.returncode}: {done.stderr[-500:]}"]
 verdict(problems, len(paths), "C files")
