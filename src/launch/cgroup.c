@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Control groups of a run: see cgroup.h.
+ *
+ * How it works: /proc/self/cgroup says where we are, /proc/self/mountinfo where that is mounted. A
+ * limit whose controller has a version 1 hierarchy gets a group beneath our own there. The others
+ * share one version 2 group, made at the nearest ancestor that hands its controllers down (our own
+ * group mostly cannot: a version 2 group with processes in it has no controlled children). A
+ * version 1 group is joined by init itself, by writing "0" to `tasks`: moving somebody else, or a
+ * whole process, takes a global lock that costs milliseconds.
+ */
+#include "launch/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+
+enum { GROUPS = CGROUP_LIMITS + 1, UNIFIED = CGROUP_LIMITS };
+
+static const char *const controllers[CGROUP_LIMITS] = {"memory", "pids", "cpu"};
+
+struct cgroup {
+	char *paths[GROUPS];	  /* NULL, or a directory that we made */
+	int fds[GROUPS];	  /* the same, open */
+	int tasks[CGROUP_LIMITS]; /* version 1: `tasks`, open for writing */
+	bool has[CGROUP_LIMITS];
+};
+
+/* True when word is an element of the comma-separated list. */
+static bool list_has(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+		if (strncmp(p, word, len) == 0 && (p[len] == ',' || p[len] == '\0'))
+			return true;
+	return false;
+}
+
+/* Our group's path in the hierarchy of a controller ("" is version 2), as the kernel tells it. */
+static bool find_own(const char *controller, char ret_path[static PATH_MAX])
+{
+	FILE *f = fopen("/proc/self/cgroup", "re");
+	char line[PATH_MAX + 256];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+
+		if (!path)
+			continue;
+		*path++ = '\0';
+		path[strcspn(path, "\n")] = '\0';
+		found = *controller ? list_has(list + 1, controller) : list[1] == '\0';
+		if (found)
+			snprintf(ret_path, PATH_MAX, "%s", path);
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The directory of our own group in that hierarchy; its first *ret_top bytes are the mount point.
+ */
+static bool find_dir(const char *controller, char ret_dir[static PATH_MAX], size_t *ret_top)
+{
+	char own[PATH_MAX], line[2 * PATH_MAX], root[PATH_MAX], point[PATH_MAX], type[32],
+		opts[512];
+	FILE *f;
+	bool found = false;
+
+	if (!find_own(controller, own))
+		return false;
+	f = fopen("/proc/self/mountinfo", "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		const char *dash = strstr(line, " - ");
+		size_t len;
+
+		if (!dash || sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) != 2 ||
+			sscanf(dash, " - %31s %*s %511s", type, opts) != 2)
+			continue;
+		if (*controller ? strcmp(type, "cgroup") != 0 || !list_has(opts, controller)
+				: strcmp(type, "cgroup2") != 0)
+			continue;
+		len = strcmp(root, "/") == 0 ? 0 : strlen(root);
+		if (strncmp(own, root, len) != 0 || (own[len] != '/' && own[len] != '\0'))
+			continue;
+		found = snprintf(ret_dir, PATH_MAX, "%s%s", point, own + len) < PATH_MAX;
+		*ret_top = strlen(point);
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static int write_at(int dir, const char *name, const char *text)
+{
+	autoclose int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
+
+	return fd >= 0 && write(fd, text, strlen(text)) >= 0 ? 0 : -1;
+}
+
+static int write_number(int dir, const char *name, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	return write_at(dir, name, text);
+}
+
+/* Removes groups whose host process is gone; one that is populated stays, rmdir refuses it. */
+static void sweep(const char *parent)
+{
+	DIR *d = opendir(parent);
+	struct dirent *e;
+	int pid, n;
+
+	while (d && (e = readdir(d)))
+		if (sscanf(e->d_name, "sandglass-%d-%d", &pid, &n) == 2 && pid > 0 &&
+			kill(pid, 0) < 0 && errno == ESRCH)
+			unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
+	if (d)
+		closedir(d);
+}
+
+/* Makes parent/sandglass-PID-N; false when the caller may not. */
+static bool make_group(struct cgroup *g, int slot, const char *parent, unsigned n)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/sandglass-%d-%u", parent, (int)getpid(), n) >=
+		(int)sizeof(path))
+		return false;
+	if (mkdir(path, 0755) < 0)
+		return false;
+	g->paths[slot] = mem_strdup(path);
+	g->fds[slot] = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return g->fds[slot] >= 0;
+}
+
+static bool set_v1(int dir, enum cgroup_limit limit, const struct contract *c)
+{
+	static const char memsw[] = "memory.memsw.limit_in_bytes";
+
+	switch (limit) {
+	case CGROUP_MEMORY:
+		/* memsw may never be below the plain limit, and an old one may linger: this order.
+		 */
+		write_at(dir, memsw, "-1");
+		if (write_number(dir, "memory.limit_in_bytes", c->memory_bytes) < 0)
+			return false;
+		if (write_number(dir, memsw, c->memory_bytes) < 0)
+			write_at(dir, "memory.swappiness", "0");
+		return true;
+	case CGROUP_PIDS:
+		return write_number(dir, "pids.max", c->pids + 1ull) == 0; /* and init */
+	case CGROUP_CPU:
+		return write_at(dir, "cpu.cfs_period_us", "100000") == 0 &&
+		       write_at(dir, "cpu.cfs_quota_us", "100000") == 0;
+	case CGROUP_LIMITS:
+		break;
+	}
+	return false;
+}
+
+static bool set_v2(int dir, enum cgroup_limit limit, const struct contract *c)
+{
+	switch (limit) {
+	case CGROUP_MEMORY:
+		if (write_number(dir, "memory.max", c->memory_bytes) < 0)
+			return false;
+		write_at(dir, "memory.swap.max", "0"); /* absent without swap accounting */
+		return true;
+	case CGROUP_PIDS:
+		return write_number(dir, "pids.max", c->pids + 1ull) == 0; /* and init */
+	case CGROUP_CPU:
+		return write_at(dir, "cpu.max", "100000 100000") == 0;
+	case CGROUP_LIMITS:
+		break;
+	}
+	return false;
+}
+
+static void new_v1(struct cgroup *g, enum cgroup_limit limit, const char *parent,
+	const struct contract *c, unsigned n)
+{
+	sweep(parent);
+	if (!make_group(g, (int)limit, parent, n))
+		return;
+	g->tasks[limit] = openat(g->fds[limit], "tasks", O_WRONLY | O_CLOEXEC);
+	g->has[limit] = g->tasks[limit] >= 0 && set_v1(g->fds[limit], limit, c);
+}
+
+/* True when the group hands memory and pids down to its children, after trying to make it so. */
+static bool hands_down(const char *dir)
+{
+	autoclose int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autoclose int control =
+		fd < 0 ? -1 : openat(fd, "cgroup.subtree_control", O_RDONLY | O_CLOEXEC);
+	char text[256] = "";
+	ssize_t len = control < 0 ? -1 : read(control, text, sizeof(text) - 1);
+
+	if (len >= 0 && strstr(text, "memory") && strstr(text, "pids"))
+		return true;
+	return fd >= 0 && write_at(fd, "cgroup.subtree_control", "+memory +pids") == 0;
+}
+
+static void new_v2(struct cgroup *g, const struct contract *c, unsigned n)
+{
+	char dir[PATH_MAX];
+	size_t top;
+
+	if (!find_dir("", dir, &top))
+		return;
+	for (;;) {
+		char *slash;
+
+		if (hands_down(dir)) {
+			sweep(dir);
+			if (make_group(g, UNIFIED, dir, n))
+				break;
+			if (g->paths[UNIFIED])
+				return;
+		}
+		slash = strrchr(dir, '/');
+		if (!slash || (size_t)(slash - dir) < top)
+			return;
+		*slash = '\0';
+	}
+	for (int i = 0; i < CGROUP_LIMITS; i++)
+		if (!g->paths[i])
+			g->has[i] = set_v2(g->fds[UNIFIED], (enum cgroup_limit)i, c);
+}
+
+struct cgroup *cgroup_new(const struct contract *c)
+{
+	static unsigned counter;
+	struct cgroup *g = mem_alloc(sizeof(*g));
+	unsigned n = counter++;
+	bool all_v1 = true;
+	char parent[PATH_MAX];
+	size_t top;
+
+	for (int i = 0; i < GROUPS; i++)
+		g->fds[i] = -1;
+	for (int i = 0; i < CGROUP_LIMITS; i++) {
+		g->tasks[i] = -1;
+		if (find_dir(controllers[i], parent, &top))
+			new_v1(g, (enum cgroup_limit)i, parent, c, n);
+		else
+			all_v1 = false;
+	}
+	if (!all_v1)
+		new_v2(g, c, n);
+	return g;
+}
+
+bool cgroup_has(const struct cgroup *g, enum cgroup_limit limit)
+{
+	return g->has[limit];
+}
+
+int cgroup_clone_fd(const struct cgroup *g)
+{
+	return g->fds[UNIFIED];
+}
+
+int cgroup_join(const struct cgroup *g, struct error *err)
+{
+	for (int i = 0; i < CGROUP_LIMITS; i++)
+		if (g->tasks[i] >= 0 && write(g->tasks[i], "0", 1) < 0)
+			return error_sys(err, "join the control group for %s", controllers[i]);
+	return 0;
+}
+
+bool cgroup_was_oom(const struct cgroup *g)
+{
+	bool v1 = g->fds[CGROUP_MEMORY] >= 0;
+	int dir = v1 ? g->fds[CGROUP_MEMORY] : g->fds[UNIFIED];
+	autoclose int fd = -1;
+	char text[1024] = "";
+	const char *count;
+
+	if (dir < 0 || !g->has[CGROUP_MEMORY])
+		return false;
+	fd = openat(dir, v1 ? "memory.oom_control" : "memory.events", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+		return false;
+	count = strstr(text, "oom_kill ");
+	return count && strncmp(count, "oom_kill 0", 10) != 0;
+}
+
+static void remove_group(const char *path)
+{
+	/* What dies in it leaves a moment after it was reaped. */
+	for (int i = 0; i < 200 && rmdir(path) < 0 && errno == EBUSY; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+}
+
+void cgroup_free(struct cgroup *g)
+{
+	if (!g)
+		return;
+	for (int i = 0; i < GROUPS; i++) {
+		fd_close(&g->fds[i]);
+		if (i < CGROUP_LIMITS)
+			fd_close(&g->tasks[i]);
+		if (g->paths[i])
+			remove_group(g->paths[i]);
+		mem_cleanup(&g->paths[i]);
+	}
+	mem_cleanup(&g);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The native container: see launch.h.
+ *
+ * How it works: the launcher (us) makes the control groups, works out a plan, and clones init into
+ * new namespaces. Init waits at a socket pair until its id maps are written. It then joins the
+ * groups, becomes the guest's ids, builds the view, drops what it may do and execs the supervisor.
+ * On the way it sends the written layer of the private copy; an error comes the same way, and the
+ * end of the stream says that the exec was done. All that the container is hangs on init: its
+ * death takes the processes and mounts along, and only the control groups are left to remove.
+ */
+#include "launch/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "launch/cgroup.h"
+#include "launch/copy.h"
+#include "launch/init.h"
+#include "launch/link.h"
+#include "launch/ns.h"
+#include "launch/plan.h"
+
+struct launch {
+	int pidfd; /* -1 until init exists */
+	bool reaped;
+	int status;
+	struct cgroup *cgroup;
+	bool oom;
+	int copy_fd;
+	bool copy_is_overlay;
+	struct launch_degraded degraded[CGROUP_LIMITS];
+	size_t degraded_count;
+};
+
+static const char *const degraded_texts[CGROUP_LIMITS] = {
+	[CGROUP_MEMORY] =
+		"memory: no control group can be made, so it is bounded by RLIMIT_DATA and the "
+		"supervisor's watch alone; what is held in memfds or tmpfs is seen late",
+	[CGROUP_PIDS] =
+		"pids: no control group can be made, so processes are bounded by RLIMIT_NPROC "
+		"alone",
+	[CGROUP_CPU] =
+		"cpu: no control group can be made, so only pinning bounds the run to one CPU",
+};
+
+static void note_degraded(struct launch *l)
+{
+	for (int i = 0; i < CGROUP_LIMITS; i++) {
+		struct launch_degraded *d = &l->degraded[l->degraded_count];
+
+		if (cgroup_has(l->cgroup, (enum cgroup_limit)i))
+			continue;
+		d->reason = REASON_LIMIT_DEGRADED;
+		snprintf(d->detail, sizeof(d->detail), "%s", degraded_texts[i]);
+		l->degraded_count++;
+	}
+}
+
+static int fill_copy(const struct plan *p, int to, int link, struct error *err)
+{
+	autoclose int from = open(p->copy->source, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (from < 0)
+		return error_sys(err, "copy '%s'", p->copy->source);
+	if (copy_tree(from, to, &p->ids, err) < 0)
+		return error_wrap(err, "copy '%s'", p->copy->source);
+	return link_send(link, LINK_GO, -1, NULL, err);
+}
+
+/* From the go until init has been replaced by the supervisor. */
+static int attend(struct launch *l, const struct plan *p, int link, struct error *err)
+{
+	for (;;) {
+		autoclose int fd = -1;
+		enum link_kind kind;
+
+		if (link_recv(link, &kind, &fd, err) < 0)
+			return -1;
+		if (kind == LINK_END)
+			return 0;
+		if ((kind != LINK_UPPER && kind != LINK_COPY) || fd < 0 || !p->copy)
+			return error_set(err, ERR_FORMAT, "init sent what it should not");
+		l->copy_is_overlay = kind == LINK_UPPER;
+		if (kind == LINK_COPY && fill_copy(p, fd, link, err) < 0)
+			return -1;
+		l->copy_fd = take_fd(fd);
+	}
+}
+
+static int start(struct launch *l, const struct launch_spec *spec, struct error *err)
+{
+	auto_plan struct plan p = {.rootfs_tree = -1};
+	int pair[2] = {-1, -1};
+	autoclose int ours = -1, theirs = -1;
+	pid_t pid;
+
+	l->cgroup = cgroup_new(spec->contract);
+	note_degraded(l);
+	if (plan_init(&p, spec, l->cgroup, err) < 0 || link_open(pair, err) < 0)
+		return -1;
+	ours = pair[0];
+	theirs = pair[1];
+	pid = ns_clone_init(cgroup_clone_fd(l->cgroup), &l->pidfd, err);
+	if (pid < 0)
+		return -1;
+	if (pid == 0) {
+		fd_close(&ours);
+		init_main(&p, theirs);
+	}
+	fd_close(&theirs);
+	if (idmap_write(&p.ids, pid, spec->contract, err) < 0 ||
+		link_send(ours, LINK_GO, -1, NULL, err) < 0)
+		return -1;
+	return attend(l, &p, ours, err);
+}
+
+int launch_start(const struct launch_spec *spec, struct launch **ret, struct error *err)
+{
+	auto_launch struct launch *l = mem_alloc(sizeof(*l));
+
+	l->pidfd = l->copy_fd = -1;
+	if (start(l, spec, err) < 0)
+		return -1;
+	*ret = take_ptr(l);
+	return 0;
+}
+
+int launch_pidfd(const struct launch *l)
+{
+	return l->pidfd;
+}
+
+int launch_copy_fd(const struct launch *l, bool *ret_is_overlay)
+{
+	*ret_is_overlay = l->copy_is_overlay;
+	return l->copy_fd;
+}
+
+const struct launch_degraded *launch_degraded(const struct launch *l, size_t *ret_count)
+{
+	*ret_count = l->degraded_count;
+	return l->degraded;
+}
+
+bool launch_needs_memory_watch(const struct launch *l)
+{
+	return !cgroup_has(l->cgroup, CGROUP_MEMORY);
+}
+
+static int send_signal(const struct launch *l, int sig)
+{
+	return (int)syscall(SYS_pidfd_send_signal, l->pidfd, sig, NULL, 0);
+}
+
+int launch_nudge(struct launch *l, struct error *err)
+{
+	/* Dead already is no error: the pidfd says so. */
+	if (!l->reaped && send_signal(l, SIGUSR1) < 0 && errno != ESRCH)
+		return error_sys(err, "wake the supervisor");
+	return 0;
+}
+
+void launch_kill(struct launch *l)
+{
+	if (l->pidfd >= 0 && !l->reaped)
+		send_signal(l, SIGKILL);
+}
+
+/* The form of waitpid for what waitid tells. */
+static int status_of(const siginfo_t *info)
+{
+	if (info->si_code == CLD_EXITED)
+		return (info->si_status & 0xff) << 8;
+	return (info->si_status & 0x7f) | (info->si_code == CLD_DUMPED ? 0x80 : 0);
+}
+
+int launch_wait(struct launch *l, int *ret_status, struct error *err)
+{
+	siginfo_t info = {0};
+
+	while (!l->reaped) {
+		if (waitid(P_PIDFD, (id_t)l->pidfd, &info, WEXITED | __WALL) < 0) {
+			if (errno == EINTR)
+				continue;
+			return error_sys(err, "wait for the supervisor");
+		}
+		l->reaped = true;
+		l->status = status_of(&info);
+		l->oom = cgroup_was_oom(l->cgroup);
+	}
+	*ret_status = l->status;
+	return 0;
+}
+
+bool launch_was_oom(const struct launch *l)
+{
+	return l->oom;
+}
+
+void launch_free(struct launch *l)
+{
+	int status;
+
+	if (!l)
+		return;
+	if (l->pidfd >= 0) {
+		launch_kill(l);
+		(void)!launch_wait(l, &status, NULL);
+	}
+	fd_close(&l->pidfd);
+	fd_close(&l->copy_fd);
+	cgroup_free(l->cgroup);
+	mem_cleanup(&l);
+}
+
+void launch_cleanup(struct launch **l)
+{
+	launch_free(*l);
+	*l = NULL;
+}

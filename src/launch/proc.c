@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /proc, /dev, /sys and /tmp of the view: see proc.h. */
+#include "launch/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "launch/mounts.h"
+
+/* What tells of the host's kernel, hardware or load and no guest needs. Absent ones are skipped. */
+static const char *const masked_files[] = {"kcore", "kallsyms", "keys", "key-users", "kmsg",
+	"timer_list", "sysrq-trigger", "cmdline", "bootconfig", "config.gz", "interrupts",
+	"softirqs", "iomem", "ioports", "modules", "sched_debug", "schedstat", "latency_stats",
+	"kpagecount", "kpageflags", "kpagecgroup", "slabinfo", "vmallocinfo", "allocinfo",
+	"pagetypeinfo", "buddyinfo", "zoneinfo", "mtrr", "dma", "partitions", "diskstats", "swaps",
+	"mdstat", "lockdep", "locks"};
+static const char *const masked_dirs[] = {
+	"acpi", "asound", "bus", "driver", "fs", "irq", "pressure", "scsi", "dynamic_debug", "tty"};
+
+int proc_attach(int stage, int root, struct error *err)
+{
+	autoclose int tree = -1, proc = -1;
+
+	if (mounts_new("proc", NULL, 0, &tree, err) < 0)
+		return error_wrap(err, "the kernel refuses a fresh /proc (is the host's own /proc "
+				       "partly masked, as in a "
+				       "container? run it with an unmasked /proc)");
+	if (mounts_attach(tree, root, "proc", err) < 0)
+		return -1;
+	proc = openat(root, "proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0)
+		return error_sys(err, "open the new /proc");
+	for (size_t i = 0; i < ARRAY_LEN(masked_files); i++)
+		if (mounts_bind(
+			    stage, "empty", proc, masked_files[i], MOUNTS_READ_ONLY, true, err) < 0)
+			return -1;
+	for (size_t i = 0; i < ARRAY_LEN(masked_dirs); i++)
+		if (mounts_bind(stage, "void", proc, masked_dirs[i], MOUNTS_READ_ONLY, true, err) <
+			0)
+			return -1;
+	return mounts_bind(proc, "sys", proc, "sys", MOUNTS_READ_ONLY, false, err) < 0 ? -1 : 0;
+}
+
+int proc_attach_tmp(const struct plan *p, int dir, const char *name, struct error *err)
+{
+	const struct mounts_option options[] = {
+		{"size", p->tmp_size}, {"nr_inodes", p->tmp_inodes}, {"mode", "1777"}};
+	autoclose int tree = -1;
+
+	if (mounts_new("tmpfs", options, ARRAY_LEN(options), &tree, err) < 0)
+		return -1;
+	return mounts_attach(tree, dir, name, err);
+}
+
+static int attach_pts(int dev, struct error *err)
+{
+	/* Always an instance of its own. No gid: the only one that exists inside is the guest's. */
+	static const struct mounts_option options[] = {{"mode", "0620"}, {"ptmxmode", "0666"}};
+	autoclose int tree = -1;
+
+	if (mkdirat(dev, "pts", 0755) < 0)
+		return error_sys(err, "make /dev/pts");
+	if (mounts_new("devpts", options, ARRAY_LEN(options), &tree, err) < 0)
+		return -1;
+	return mounts_attach(tree, dev, "pts", err);
+}
+
+int proc_fill_dev(const struct plan *p, int dev, struct error *err)
+{
+	static const char *const nodes[] = {"null", "zero", "full", "random", "urandom", "tty"};
+	static const char *const links[][2] = {{"/proc/self/fd", "fd"},
+		{"/proc/self/fd/0", "stdin"}, {"/proc/self/fd/1", "stdout"},
+		{"/proc/self/fd/2", "stderr"}, {"pts/ptmx", "ptmx"}};
+	autoclose int host = open("/dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (host < 0)
+		return error_sys(err, "open '/dev'");
+	for (size_t i = 0; i < ARRAY_LEN(nodes); i++) {
+		if (mounts_text(dev, nodes[i], "", 0, err) < 0)
+			return -1;
+		if (mounts_bind(host, nodes[i], dev, nodes[i], MOUNTS_DEVICE, false, err) < 0)
+			return error_wrap(err, "/dev/%s", nodes[i]);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(links); i++)
+		if (symlinkat(links[i][0], dev, links[i][1]) < 0)
+			return error_sys(err, "make /dev/%s", links[i][1]);
+	if (attach_pts(dev, err) < 0)
+		return -1;
+	if (mkdirat(dev, "shm", 01777) < 0)
+		return error_sys(err, "make /dev/shm");
+	return proc_attach_tmp(p, dev, "shm", err);
+}
+
+int proc_fill_sys(int sys, struct error *err)
+{
+	static const char *const dirs[] = {"devices", "devices/system", "devices/system/cpu",
+		"devices/system/cpu/cpu0", "kernel", "kernel/mm", "kernel/mm/transparent_hugepage"};
+	static const char *const files[][2] = {
+		{"devices/system/cpu/online", "0\n"},
+		{"devices/system/cpu/possible", "0\n"},
+		{"devices/system/cpu/present", "0\n"},
+		{"kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+		if (mkdirat(sys, dirs[i], 0755) < 0)
+			return error_sys(err, "make /sys/%s", dirs[i]);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		if (mounts_text(sys, files[i][0], files[i][1], strlen(files[i][1]), err) < 0)
+			return -1;
+	return 0;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The file system that the guest sees: see view.h.
+ *
+ * How it works: everything is attached by descriptor beneath `root` while the host's tree is still
+ * there to take from; pivot_root comes last. `stage` is a tmpfs that holds the view's own
+ * directories and small files. Without a given root file system it is the root itself; with one
+ * it is attached at /tmp for the time of building, and its parts are bound where they belong.
+ */
+#include "launch/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "launch/etc.h"
+#include "launch/layer.h"
+#include "launch/mounts.h"
+#include "launch/proc.h"
+
+static int make_dir(int dir, const char *name, int *ret_fd, struct error *err)
+{
+	int fd;
+
+	if (mkdirat(dir, name, 0755) < 0)
+		return error_sys(err, "make '/%s'", name);
+	fd = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, "open '/%s'", name);
+	*ret_fd = fd;
+	return 0;
+}
+
+/* Mounts of the view itself: made here, too small to matter, sealed when the view is complete. */
+static int make_stage(int *ret_stage, struct error *err)
+{
+	static const struct mounts_option options[] = {
+		{"size", "16777216"}, {"nr_inodes", "4096"}, {"mode", "0755"}};
+	autoclose int stage = -1;
+
+	if (mounts_new("tmpfs", options, ARRAY_LEN(options), &stage, err) < 0)
+		return -1;
+	*ret_stage = take_fd(stage);
+	return 0;
+}
+
+static int fill_masks(int stage, struct error *err)
+{
+	if (mkdirat(stage, "void", 0555) < 0)
+		return error_sys(err, "make a mask");
+	return mounts_text(stage, "empty", "", 0, err);
+}
+
+/* /usr and its friends: directories are bound, symlinks stay symlinks, others are not shown. */
+static int show_host_dir(int root, const char *name, struct error *err)
+{
+	char path[16] = "/", target[PATH_MAX];
+	struct stat st;
+	ssize_t len;
+
+	strncat(path, name, sizeof(path) - 2);
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : error_sys(err, "stat '%s'", path);
+	if (S_ISDIR(st.st_mode)) {
+		if (mkdirat(root, name, 0755) < 0)
+			return error_sys(err, "make '%s'", path);
+		return mounts_bind(AT_FDCWD, path, root, name, MOUNTS_READ_ONLY, false, err) < 0
+			       ? -1
+			       : 0;
+	}
+	if (!S_ISLNK(st.st_mode))
+		return 0;
+	len = readlink(path, target, sizeof(target) - 1);
+	if (len < 0)
+		return error_sys(err, "read the symlink '%s'", path);
+	target[len] = '\0';
+	if (symlinkat(target, root, name) < 0)
+		return error_sys(err, "make the symlink '%s'", path);
+	return 0;
+}
+
+static int show_etc_entry(int root, const struct plan_etc *e, struct error *err)
+{
+	autoclose int place = -1;
+	char target[PATH_MAX];
+	ssize_t len;
+
+	if (e->type == S_IFLNK) {
+		len = readlink(e->path, target, sizeof(target) - 1);
+		if (len < 0)
+			return error_sys(err, "read the symlink '%s'", e->path);
+		target[len] = '\0';
+		if (symlinkat(target, root, e->path + 1) < 0)
+			return error_sys(err, "make the symlink '%s'", e->path);
+		return 0;
+	}
+	if (e->type != S_IFDIR && e->type != S_IFREG)
+		return 0;
+	if (mounts_place(root, e->path, e->type == S_IFDIR, &place, err) < 0)
+		return -1;
+	return mounts_bind(AT_FDCWD, e->path, place, "", MOUNTS_READ_ONLY, false, err) < 0 ? -1 : 0;
+}
+
+static int fill_host_etc(const struct plan *p, int root, struct error *err)
+{
+	autoclose int etc = -1;
+
+	if (make_dir(root, "etc", &etc, err) < 0)
+		return -1;
+	if (symlinkat("/usr/share/zoneinfo/Etc/UTC", etc, "localtime") < 0)
+		return error_sys(err, "make /etc/localtime");
+	for (size_t i = 0; i < etc_file_count; i++)
+		if (mounts_text(etc, etc_files[i].name, p->texts[i], strlen(p->texts[i]), err) < 0)
+			return -1;
+	for (size_t i = 0; i < p->etc_count; i++)
+		if (show_etc_entry(root, &p->etc[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Without a given root file system: the stage is the root. */
+static int build_host_view(const struct plan *p, int *ret_root, struct error *err)
+{
+	static const char *const dirs[] = {
+		"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "libo32"};
+	autoclose int root = -1, dev = -1, sys = -1;
+
+	if (make_stage(&root, err) < 0 || mounts_attach(root, AT_FDCWD, "/", err) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+		if (show_host_dir(root, dirs[i], err) < 0)
+			return -1;
+	if (fill_host_etc(p, root, err) < 0 || make_dir(root, "dev", &dev, err) < 0 ||
+		proc_fill_dev(p, dev, err) < 0 || make_dir(root, "sys", &sys, err) < 0 ||
+		proc_fill_sys(sys, err) < 0)
+		return -1;
+	if (mkdirat(root, "tmp", 0755) < 0 || mkdirat(root, "proc", 0555) < 0)
+		return error_sys(err, "make the root directory");
+	if (fill_masks(root, err) < 0 || proc_attach(root, root, err) < 0 ||
+		proc_attach_tmp(p, root, "tmp", err) < 0)
+		return -1;
+	/* The masks hold them; the names are not needed any more. */
+	if (unlinkat(root, "empty", 0) < 0 || unlinkat(root, "void", AT_REMOVEDIR) < 0)
+		return error_sys(err, "tidy the root directory");
+	*ret_root = take_fd(root);
+	return 0;
+}
+
+/* In a given root file system the fixed files stand in for those that are there. */
+static int replace_etc(const struct plan *p, int stage, int root, struct error *err)
+{
+	autoclose int etc = openat(root, "etc", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	autoclose int texts = -1;
+
+	if (make_dir(stage, "etc", &texts, err) < 0)
+		return -1;
+	for (size_t i = 0; etc >= 0 && i < etc_file_count; i++) {
+		const char *name = etc_files[i].name;
+		struct stat st;
+
+		if (!etc_files[i].replaces || fstatat(etc, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+			!S_ISREG(st.st_mode))
+			continue;
+		if (mounts_text(texts, name, p->texts[i], strlen(p->texts[i]), err) < 0 ||
+			mounts_bind(texts, name, etc, name, MOUNTS_READ_ONLY, false, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A directory of the stage over the one of this name in the root, which must be there. */
+static int show_stage_dir(int stage, int root, const char *name, int *ret_fd, struct error *err)
+{
+	autoclose int made = -1;
+
+	if (make_dir(stage, name, &made, err) < 0)
+		return -1;
+	if (mounts_bind(stage, name, root, name, MOUNTS_WRITABLE, false, err) < 0)
+		return error_wrap(err, "the root file system needs an empty directory '/%s'", name);
+	*ret_fd = openat(root, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return *ret_fd < 0 ? error_sys(err, "open '/%s'", name) : 0;
+}
+
+static int build_rootfs(const struct plan *p, int *ret_root, struct error *err)
+{
+	autoclose int root = -1, stage = -1, dev = -1, sys = -1;
+
+	if (p->rootfs_tree >= 0)
+		root = fcntl(p->rootfs_tree, F_DUPFD_CLOEXEC, 0);
+	else if (mounts_clone(AT_FDCWD, p->contract->rootfs, &root, err) < 0)
+		return error_wrap(err, "root file system");
+	if (mounts_set_kind(root, MOUNTS_READ_ONLY, err) < 0 ||
+		mounts_attach(root, AT_FDCWD, "/", err) < 0 || make_stage(&stage, err) < 0)
+		return -1;
+	if (mounts_attach(stage, root, "tmp", err) < 0)
+		return error_wrap(err, "the root file system needs an empty directory '/tmp'");
+	if (show_stage_dir(stage, root, "dev", &dev, err) < 0 || proc_fill_dev(p, dev, err) < 0 ||
+		show_stage_dir(stage, root, "sys", &sys, err) < 0 || proc_fill_sys(sys, err) < 0 ||
+		replace_etc(p, stage, root, err) < 0 || fill_masks(stage, err) < 0)
+		return -1;
+	if (proc_attach(stage, root, err) < 0 || mounts_detach(stage, err) < 0 ||
+		proc_attach_tmp(p, root, "tmp", err) < 0)
+		return -1;
+	if (mounts_seal(dev, err) < 0 || mounts_seal(sys, err) < 0)
+		return -1;
+	*ret_root = take_fd(root);
+	return 0;
+}
+
+static int show_place(
+	const struct plan *p, const struct plan_place *at, int root, int link, struct error *err)
+{
+	autoclose int to = -1, own = -1;
+	int tree = at->tree;
+
+	if (mounts_place(root, at->dest, at->directory, &to, err) < 0) {
+		if (err->sys == EROFS)
+			return error_set(err, ERR_MISSING,
+				"'%s' does not exist inside and cannot be made there: make it in "
+				"the root "
+				"file system, or bind elsewhere",
+				at->dest);
+		return -1;
+	}
+	if (at->kind == PLAN_COPY)
+		return layer_attach(p, to, link, err);
+	if (tree < 0) {
+		if (mounts_clone(AT_FDCWD, at->source, &own, err) < 0)
+			return error_wrap(err, "bind");
+		tree = own;
+	}
+	if (mounts_set_kind(
+		    tree, at->kind == PLAN_WRITABLE ? MOUNTS_WRITABLE : MOUNTS_READ_ONLY, err) < 0)
+		return -1;
+	return mounts_attach(tree, to, "", err);
+}
+
+static int enter(int root, struct error *err)
+{
+	/* pivot_root(2): the old root lands on top of the new one, and is taken off there. */
+	if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
+		umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+		return error_sys(err, "enter the new root");
+	return 0;
+}
+
+int view_enter(const struct plan *p, int link, struct error *err)
+{
+	autoclose int root = -1;
+
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return error_sys(err, "make the mounts private");
+	if ((p->contract->rootfs ? build_rootfs : build_host_view)(p, &root, err) < 0)
+		return -1;
+	for (size_t i = 0; i < p->place_count; i++)
+		if (show_place(p, &p->places[i], root, link, err) < 0)
+			return -1;
+	if (mounts_seal(root, err) < 0)
+		return -1;
+	return enter(root, err);
+}
