@@ -21,6 +21,9 @@ struct regs {
 int arch_regs_read(pid_t tid, struct regs *ret_regs);
 int arch_regs_write(pid_t tid, const struct regs *regs);
 
+/* Of a clone call: the address that CLONE_CHILD_CLEARTID names (the argument order differs). */
+uint64_t arch_clone_child_tid(const struct call *call);
+
 /* At a seccomp stop: the call. */
 void arch_call_get(const struct regs *regs, struct call *ret_call);
 /* At a seccomp stop: the kernel will skip the call and the guest get `result`. 0 or -1 with errno. */
@@ -43,27 +46,34 @@ int arch_call_interrupt(struct regs *regs, const struct call *call, uint64_t at_
 uint64_t arch_ip(const struct regs *regs);
 void arch_set_ip(struct regs *regs, uint64_t ip);
 uint64_t arch_sp(const struct regs *regs);
-/* Sets up registers for one injected call through the gadget at `gadget` (a syscall, then a trap). */
-void arch_inject(struct regs *regs, uint64_t gadget, int nr, const uint64_t arg[6]);
+/* Length of the system call instruction: it stands right before the ip of a call's stop. */
+extern const unsigned arch_insn_length;
+/* For an injected call: registers that execute the system call instruction at `ip`. */
+void arch_inject(struct regs *regs, uint64_t ip, int nr, const uint64_t arg[6]);
 
 /* AUDIT_ARCH_... for the seccomp filter, and the highest number that is not a foreign ABI. */
 extern const uint32_t arch_audit;
 extern const uint32_t arch_nr_limit;
 
-/* Fixed address of the per-address-space page that counts clock reads. */
+/*
+ * Fixed address of a private page in every address space (mapped when first needed: inject.h): a u32
+ * window of clock reads at offset 0; from ARCH_SCRATCH on it is ours for arguments of injected calls.
+ */
 #define ARCH_COUNTER_PAGE 0x200000000000ull
+#define ARCH_SCRATCH (ARCH_COUNTER_PAGE + 64)
 
 /*
- * The stubs that replace the vDSO's functions: position-independent code copied over
- * __vdso_clock_gettime (the largest), with entries at these offsets. docs: vdso.c.
+ * The stubs that replace the vDSO's functions: position-independent code copied over the function
+ * entries[0].symbol (the largest), which is also its own entry at offset 0. See vdso.c.
  */
 struct arch_vdso_blob {
 	const unsigned char *code;
 	size_t size;
-	size_t data;   /* offset of 4 x u64: realtime sec, nsec, monotonic sec, nsec */
-	size_t gadget; /* offset of the injection gadget */
+	size_t data;   /* offset of 5 x u64: realtime sec, nsec, monotonic sec, nsec, realtime usec */
+	size_t ready;  /* offset of a u32: not 0 once the counter page is mapped */
+	size_t gadget; /* offset of a system call instruction followed by a breakpoint */
 	struct arch_vdso_entry {
-		const char *symbol; /* as in the kernel's vDSO */
+		const char *symbol; /* as in the kernel's vDSO; a kernel may lack some */
 		size_t offset;
 	} entries[12];
 	size_t entry_count;
@@ -71,8 +81,6 @@ struct arch_vdso_blob {
 const struct arch_vdso_blob *arch_vdso_blob(void);
 /* Machine code at `from` that jumps to `to`; returns its length (at most 16). */
 size_t arch_vdso_jump(unsigned char *out, uint64_t from, uint64_t to);
-/* Machine code that makes the plain system call and returns; its length (at most 16). */
-size_t arch_vdso_syscall(unsigned char *out, const char *symbol);
 
 /*
  * At a SIGSEGV stop: an instruction that we made trap (rdtsc, rdtscp, cpuid)? Then emulates it from

@@ -29,16 +29,26 @@ uint32_t sched_runnable(void);
  */
 enum act park_on(struct task *t, enum park_kind kind);
 enum act park_on_until(struct task *t, enum park_kind kind, uint64_t deadline_ns);
-/* What kind of EINTR the call makes when a handler runs: ERESTARTSYS unless this was said. */
+/* A place behind everybody who parked so far (requeue). */
+uint64_t sched_park_seq(void);
+
+/* The kernel's own codes for an interrupted call (include/linux/errno.h); they never reach a guest. */
+enum { ERESTART_SYS = 512, ERESTART_NOHAND = 514 };
+/* The call ends with EINTR when a handler runs, SA_RESTART or not: signal(7). Without this it restarts. */
 void park_no_restart(struct task *t);
 
-/* The call was an idle one: a yield or an empty zero time-out poll (weight 1), a full window of clock
- * reads (weight 10). The task goes to the tail of the queue. */
+enum {
+	SCHED_IDLE_CALL = 1,   /* a yield, or a zero time-out poll that found nothing */
+	SCHED_IDLE_READS = 10, /* a full window of clock reads */
+	SCHED_WINDOW = 1024,   /* clock reads between two stops */
+};
+/* t did nothing but wait for time; it goes to the tail of the queue after this call. */
 void sched_idle(struct task *t, uint32_t weight);
-/* Any other mediated call: somebody does something. */
+/* Any other mediated call: somebody does something. The loop calls it. */
 void sched_busy(void);
-/* True when a clock read would be idle: used by the read counter. */
-void sched_clock_reads(struct task *t, uint64_t reads);
+/* So many clock reads in place since the last stop for them: judges the streak, says so at 20,000, ends
+ * the run at 2^24, and returns the window until the next stop. */
+uint32_t sched_clock_reads(struct task *t, uint64_t reads);
 
 /* A signal may have become pending for somebody: parked tasks are looked at before the next switch. */
 void sched_signals_changed(void);

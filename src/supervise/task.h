@@ -20,8 +20,10 @@ struct mm {
 	int refs;
 	int mem_fd;	 /* /proc/PID/mem, opened when first needed; -1 before */
 	pid_t owner;	 /* a task that lives in it, for opening mem_fd */
+	uint64_t ordinal; /* from 1 */
 	uint64_t vdso;	 /* address of the vDSO, 0 before the first exec */
 	bool patched;	 /* our stubs are in it */
+	bool ready;	 /* the counter page is mapped */
 	uint32_t window; /* reads the counter page was armed with */
 	struct mm *next;
 };
@@ -75,7 +77,7 @@ struct park {
 	bool interrupted;  /* re-issued because of a signal; cleared at the next other stop */
 	uint64_t deadline_ns;
 	uint64_t progress; /* for calls done in pieces: bytes so far */
-	uint64_t key[2];   /* futex key */
+	uint64_t key[3];   /* futex key */
 	uint32_t bits;	   /* futex bitset */
 	uint64_t addr;	   /* futex word in the guest */
 	uint64_t seq;	   /* order of parking */
@@ -87,19 +89,24 @@ struct task {
 	struct process *proc;
 	struct mm *mm;
 	enum task_state state;
-	struct regs regs;     /* as read at the last stop */
-	bool regs_dirty;      /* must be written before it goes on */
-	bool native_nr_set;   /* call_set_nr or call_set_arg was used */
+	struct regs regs;     /* the guest's own, as read at the last call's stop */
+	struct regs kernel_regs; /* what the kernel shall see instead, when `changed` */
+	bool changed;	      /* call_set_nr or call_set_arg was used */
+	bool at_exit;	      /* a call was injected: it stands at an exit stop (inject.h) */
 	struct call call;     /* the mediated call it stands in */
 	const struct syscall_row *row;
 	bool leaving;	      /* resume to the exit stop */
 	bool exiting;	      /* called exit(2): only this thread goes */
 	bool reissued;	      /* its call was put back for a signal; `restart` says how */
+	uint64_t reissue_ip;
 	int restart;	      /* ERESTARTSYS or ERESTARTNOHAND */
 	int signal;	      /* to deliver at the next resume */
 	uint64_t clear_tid;   /* CLONE_CHILD_CLEARTID address */
 	uint64_t start_ns;
-	uint32_t idle;	      /* weight of idle acts since anybody did something else */
+	uint32_t idle;	      /* weight of idle acts in epoch `idle_epoch` */
+	uint64_t idle_epoch;  /* counts the non-idle calls of all tasks */
+	bool was_idle;	      /* the last call was an idle act */
+	struct task *vfork_child; /* TASK_VFORK: for whom */
 	bool give_way;	      /* go to the tail of the queue after this stop */
 	struct park park;
 	struct timer park_timer;

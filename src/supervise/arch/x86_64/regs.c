@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registers of an x86-64 task at its stops: see arch.h. */
+#include "supervise/arch.h"
+
+#include <linux/audit.h>
+#include <sys/ptrace.h>
+
+#include "supervise/call.h"
+
+const unsigned arch_insn_length = 2;
+const uint32_t arch_audit = AUDIT_ARCH_X86_64;
+const uint32_t arch_nr_limit = 0x40000000; /* __X32_SYSCALL_BIT */
+
+int arch_regs_read(pid_t tid, struct regs *ret_regs)
+{
+	return ptrace(PTRACE_GETREGS, tid, 0, &ret_regs->user) < 0 ? -1 : 0;
+}
+
+int arch_regs_write(pid_t tid, const struct regs *regs)
+{
+	return ptrace(PTRACE_SETREGS, tid, 0, &regs->user) < 0 ? -1 : 0;
+}
+
+static unsigned long long *arg_register(struct regs *regs, int i)
+{
+	struct user_regs_struct *u = &regs->user;
+
+	switch (i) {
+	case 0:
+		return &u->rdi;
+	case 1:
+		return &u->rsi;
+	case 2:
+		return &u->rdx;
+	case 3:
+		return &u->r10;
+	case 4:
+		return &u->r8;
+	default:
+		return &u->r9;
+	}
+}
+
+void arch_call_get(const struct regs *regs, struct call *ret_call)
+{
+	const struct user_regs_struct *u = &regs->user;
+
+	*ret_call = (struct call){
+		.nr = (int)u->orig_rax,
+		.arg = {u->rdi, u->rsi, u->rdx, u->r10, u->r8, u->r9},
+	};
+}
+
+int arch_call_skip(pid_t tid, struct regs *regs, int64_t result)
+{
+	regs->user.orig_rax = (unsigned long long)-1;
+	regs->user.rax = (unsigned long long)result;
+	return arch_regs_write(tid, regs);
+}
+
+int arch_call_set_nr(pid_t tid, struct regs *regs, int nr)
+{
+	(void)tid;
+	regs->user.orig_rax = (unsigned long long)nr;
+	return 0;
+}
+
+void arch_call_set_arg(struct regs *regs, int i, uint64_t value)
+{
+	*arg_register(regs, i) = value;
+}
+
+int64_t arch_result_get(const struct regs *regs)
+{
+	return (int64_t)regs->user.rax;
+}
+
+void arch_result_set(struct regs *regs, int64_t result)
+{
+	regs->user.rax = (unsigned long long)result;
+}
+
+int arch_call_reissue(pid_t tid, struct regs *regs, const struct call *call)
+{
+	regs->user.rip -= arch_insn_length;
+	regs->user.rax = (unsigned long long)call->nr;
+	regs->user.orig_rax = (unsigned long long)-1;
+	return arch_regs_write(tid, regs);
+}
+
+int arch_call_interrupt(struct regs *regs, const struct call *call, uint64_t at_ip, int restart)
+{
+	if (regs->user.rip != at_ip)
+		return 0;
+	regs->user.rip += arch_insn_length;
+	regs->user.orig_rax = (unsigned long long)call->nr;
+	regs->user.rax = (unsigned long long)-restart;
+	return 1;
+}
+
+uint64_t arch_ip(const struct regs *regs)
+{
+	return regs->user.rip;
+}
+
+void arch_set_ip(struct regs *regs, uint64_t ip)
+{
+	regs->user.rip = ip;
+}
+
+uint64_t arch_sp(const struct regs *regs)
+{
+	return regs->user.rsp;
+}
+
+void arch_inject(struct regs *regs, uint64_t ip, int nr, const uint64_t arg[6])
+{
+	for (int i = 0; i < 6; i++)
+		arch_call_set_arg(regs, i, arg[i]);
+	regs->user.rip = ip;
+	regs->user.rax = (unsigned long long)nr;
+	regs->user.orig_rax = (unsigned long long)-1;
+}
+
+uint64_t arch_clone_child_tid(const struct call *call)
+{
+	return call->arg[3];
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens at every exec: see exec.h. */
+#include "supervise/exec.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervise/entropy.h"
+#include "supervise/gmem.h"
+#include "supervise/report.h"
+#include "supervise/vdso.h"
+
+/* Finds what the kernel told the new program about itself. */
+static bool read_auxv(pid_t tid, uint64_t *ret_vdso, uint64_t *ret_random)
+{
+	Elf64_auxv_t auxv[64];
+	char path[32];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, auxv, sizeof(auxv));
+	close(fd);
+	for (ssize_t i = 0; i < n / (ssize_t)sizeof(auxv[0]); i++)
+		if (auxv[i].a_type == AT_SYSINFO_EHDR)
+			*ret_vdso = auxv[i].a_un.a_val;
+		else if (auxv[i].a_type == AT_RANDOM)
+			*ret_random = auxv[i].a_un.a_val;
+	return n > 0;
+}
+
+static void tell_program(struct task *t)
+{
+	char link[32], path[4096];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", t->tid);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0)
+		return;
+	path[n] = '\0';
+	report_exec(t, path);
+}
+
+void exec_done(struct task *t)
+{
+	uint64_t vdso = 0, random = 0;
+	unsigned char bytes[16];
+	struct error err;
+
+	t->proc->execing = false;
+	t->clear_tid = 0;
+	mm_unref(t->mm);
+	t->mm = mm_new(t->tid);
+	if (!read_auxv(t->tid, &vdso, &random))
+		return; /* killed meanwhile */
+	t->mm->vdso = vdso;
+	if (vdso && vdso_patch(t->mm, &err) < 0)
+		report_not_enforced(REASON_VDSO_UNPATCHED, "could not patch vDSO: %s", err.msg);
+	if (random) {
+		entropy_draw(t, bytes, sizeof(bytes));
+		if (gmem_write(t, random, bytes, sizeof(bytes)) < 0)
+			report_not_enforced(REASON_UNMODELLED, "could not replace AT_RANDOM");
+	}
+	tell_program(t);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The supervisor's own process: signals from the host, delays that shake out luck, /proc of guests. */
+#ifndef SUPERVISE_HOST_H
+#define SUPERVISE_HOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Handlers for SIGUSR1 (a message) and SIGALRM (a tick); starts the ticks. */
+void host_init(void);
+/* True once after each. */
+bool host_take_alarm(void);
+bool host_take_message(void);
+/* With a seed other than 0: now and then a short sleep of the supervisor (the guest must not see it). */
+void host_set_delays(uint32_t seed);
+void host_delay(void);
+/* State letter of a task in /proc, or 'X' when it is gone. */
+char host_task_state(pid_t tid);
+/* Name of the system call a task sleeps in. Static text. */
+const char *host_blocked_call(pid_t tid);
+/* Pins the supervisor, and so every guest, to one CPU; -1: the first allowed one. */
+void host_pin(int cpu);
+
+#endif

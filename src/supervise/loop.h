@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The main loop: resumes one task at a time and answers its stops until the first process is gone. */
+#ifndef SUPERVISE_LOOP_H
+#define SUPERVISE_LOOP_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/attr.h"
+#include "supervise/task.h"
+
+/* SIGALRM and SIGUSR1 handlers; before the guest starts. */
+void loop_init(void);
+/* Runs everything until the guest's first process has exited: its wait status. -1: the run was ended
+ * before (deadlock, a clock spin of 2^24 reads, a call that blocks for ever). */
+int loop_run(struct process *first);
+
+/* t goes on from its stop (for the scheduler's retries): acts on what a handler answered. */
+void loop_complete(struct task *t, enum act act);
+/* Makes the parked call of t run again from the start, so that a pending signal is taken first. */
+void loop_reissue(struct task *t);
+/* During an injection: waits for t's next system call stop. -1: it was killed (handled later). */
+MUST_CHECK int loop_wait_syscall_stop(struct task *t);
+/* Handles a report of any task that is not the running one. */
+void loop_report(pid_t tid, int status);
+/* Waits in real time for a report of any task, at most until a host signal; handles it. */
+void loop_wait_any(void);
+/* SIGKILL for a whole process; returns when every thread of it is gone. */
+void loop_kill_process(struct process *p);
+/* Ends the run: everything is killed, loop_run returns -1. */
+void loop_end(void);
+bool loop_is_ending(void);
+/* Something came from the host (SIGUSR1). */
+bool loop_host_signal(void);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the supervisor tells the host: see report.h and docs/format/control. */
+#include "supervise/report.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "supervise/clock.h"
+#include "wire/frame.h"
+
+enum { DECISIONS_PER_FRAME = 1024, DETAILS_MAX = 16 };
+
+struct counts report_counts;
+
+static int control = -1;
+static bool decisions_on;
+static unsigned char decisions[DECISIONS_PER_FRAME * DECISION_SIZE];
+static size_t decisions_len;
+static struct {
+	uint64_t count;
+	uint32_t detail_count;
+	uint64_t details[DETAILS_MAX]; /* hashes of the details said */
+} said[REASON_COUNT];
+
+void report_init(int control_fd, bool with_decisions)
+{
+	control = control_fd;
+	decisions_on = with_decisions;
+}
+
+/* A host that is gone takes us with it: nobody would read what the guest did. */
+static void send_frame(enum frame_type type, const struct bytes *b)
+{
+	struct error err;
+
+	if (frame_send(control, type, b->data, b->len, &err) < 0)
+		_Exit(125);
+}
+
+static void flush_decisions(void)
+{
+	struct bytes b = {.data = decisions, .len = decisions_len};
+
+	if (decisions_len)
+		send_frame(FRAME_DECISIONS, &b);
+	decisions_len = 0;
+}
+
+static uint64_t hash_text(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325; /* FNV-1a */
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3;
+	return h;
+}
+
+/* True the first time this detail comes with this reason, for at most DETAILS_MAX of them. */
+static bool is_news(enum reason reason, const char *detail)
+{
+	uint64_t h = hash_text(detail);
+
+	for (uint32_t i = 0; i < said[reason].detail_count; i++)
+		if (said[reason].details[i] == h)
+			return false;
+	if (said[reason].detail_count == DETAILS_MAX)
+		return false;
+	said[reason].details[said[reason].detail_count++] = h;
+	return true;
+}
+
+static void say(enum frame_type type, enum reason reason, const char *detail)
+{
+	auto_bytes struct bytes b = {0};
+
+	bytes_put_u32(&b, reason);
+	if (type == FRAME_NOT_ENFORCED)
+		bytes_put_u32(&b, is_news(reason, detail));
+	bytes_put_string(&b, detail);
+	send_frame(type, &b);
+}
+
+void report_not_enforced(enum reason reason, const char *fmt, ...)
+{
+	char detail[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(detail, sizeof(detail), fmt, ap);
+	va_end(ap);
+	said[reason].count++;
+	say(FRAME_NOT_ENFORCED, reason, detail);
+}
+
+void report_assumption(enum reason reason, const char *fmt, ...)
+{
+	char detail[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(detail, sizeof(detail), fmt, ap);
+	va_end(ap);
+	say(FRAME_ASSUMPTION, reason, detail);
+}
+
+void report_decision(enum decision_kind kind, struct task *t, int nr, const uint64_t args[3],
+	int64_t result)
+{
+	struct decision d = {.kind = (uint16_t)kind,
+		.nr = (uint16_t)nr,
+		.task = t ? t->ordinal : 0,
+		.now_ns = clock_monotonic(),
+		.result = result};
+
+	report_counts.decisions++;
+	if (!decisions_on)
+		return;
+	if (args)
+		memcpy(d.args, args, sizeof(d.args));
+	decision_encode(decisions + decisions_len, &d);
+	decisions_len += DECISION_SIZE;
+	if (decisions_len == sizeof(decisions))
+		flush_decisions();
+}
+
+static void send_timer(enum frame_type type, struct task *t, uint64_t deadline_ns)
+{
+	auto_bytes struct bytes b = {0};
+
+	bytes_put_u32(&b, t ? t->ordinal : 0);
+	bytes_put_u64(&b, deadline_ns);
+	send_frame(type, &b);
+}
+
+void report_timer_armed(struct task *t, uint64_t deadline_ns)
+{
+	send_timer(FRAME_TIMER_ARMED, t, deadline_ns);
+}
+
+void report_timer_fired(struct task *t, uint64_t deadline_ns)
+{
+	send_timer(FRAME_TIMER_FIRED, t, deadline_ns);
+}
+
+void report_external_read(struct task *t, uint64_t len, const char *what)
+{
+	auto_bytes struct bytes b = {0};
+
+	report_counts.external_reads++;
+	bytes_put_u32(&b, t->ordinal);
+	bytes_put_u64(&b, len);
+	bytes_put_string(&b, what);
+	send_frame(FRAME_EXTERNAL_READ, &b);
+}
+
+void report_entropy(uint32_t process, uint64_t draw, uint32_t len)
+{
+	auto_bytes struct bytes b = {0};
+
+	report_counts.entropy_bytes += len;
+	bytes_put_u32(&b, process);
+	bytes_put_u64(&b, draw);
+	bytes_put_u32(&b, len);
+	send_frame(FRAME_ENTROPY, &b);
+}
+
+void report_exec(struct task *t, const char *path)
+{
+	auto_bytes struct bytes b = {0};
+
+	bytes_put_u32(&b, t->proc->ordinal);
+	bytes_put_string(&b, path);
+	send_frame(FRAME_EXEC, &b);
+}
+
+void report_started(uint32_t pid)
+{
+	auto_bytes struct bytes b = {0};
+
+	bytes_put_u32(&b, pid);
+	send_frame(FRAME_STARTED, &b);
+}
+
+void report_deadlock(const char *text)
+{
+	auto_bytes struct bytes b = {0};
+
+	bytes_put_string(&b, text);
+	send_frame(FRAME_DEADLOCK, &b);
+}
+
+void report_failed(const struct error *err)
+{
+	auto_bytes struct bytes b = {0};
+
+	bytes_put_u32(&b, err->code);
+	bytes_put_u32(&b, (uint32_t)err->sys);
+	bytes_put_string(&b, err->msg);
+	send_frame(FRAME_FAILED, &b);
+}
+
+void report_exit(uint32_t kind, uint32_t code)
+{
+	auto_bytes struct bytes counts = {0}, b = {0};
+
+	flush_decisions();
+	report_counts.clock_final_ns = clock_realtime();
+	report_counts.clock_advances = clock_advances();
+	report_counts.timers_fired = timer_fired_count();
+	counts_encode(&counts, &report_counts);
+	send_frame(FRAME_COUNTS, &counts);
+	bytes_put_u32(&b, kind);
+	bytes_put_u32(&b, code);
+	bytes_put_u32(&b, 0);
+	send_frame(FRAME_EXIT, &b);
+}
+
+int report_poll_signal(void)
+{
+	struct pollfd p = {.fd = control, .events = POLLIN};
+	auto_bytes struct bytes b = {0};
+	struct bytes_reader r;
+	struct error err;
+	uint32_t type;
+
+	if (poll(&p, 1, 0) <= 0)
+		return 0;
+	if (frame_recv(control, &type, &b, &err) <= 0)
+		_Exit(125);
+	r = bytes_reader(b.data, b.len);
+	return type == FRAME_SIGNAL ? (int)bytes_get_u32(&r) : 0;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signals.
+ *
+ * How it works: signals sent by guests are queued by the kernel as always; the target stands at a
+ * ptrace stop and takes them when it is next resumed. A task parked in a call must be resumed for
+ * that: its call is put back (the instruction will run again), and the kernel delivers the signal
+ * before it does. At that delivery the task is made to look as if the kernel had interrupted it in
+ * the call, so that the kernel itself applies SA_RESTART or EINTR.
+ */
+#include "supervise/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "supervise/clock.h"
+#include "supervise/loop.h"
+#include "supervise/report.h"
+#include "supervise/sched.h"
+#include "supervise/sys_time.h"
+
+enum { PEEK = 32 };
+
+/* Signals queued for the thread (shared false) or its process (true), as a mask. */
+static uint64_t queued(pid_t tid, bool shared)
+{
+	siginfo_t info[PEEK];
+	struct __ptrace_peeksiginfo_args args = {.nr = PEEK,
+		.flags = shared ? PTRACE_PEEKSIGINFO_SHARED : 0};
+	uint64_t mask = 0;
+	long n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, info);
+
+	for (long i = 0; i < n; i++)
+		mask |= 1ull << (info[i].si_signo - 1);
+	return mask;
+}
+
+static uint64_t blocked(pid_t tid)
+{
+	uint64_t mask = 0;
+
+	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0)
+		return UINT64_MAX;
+	return mask;
+}
+
+/*
+ * A process-directed signal is taken by one thread: a runnable one that does not block it if there is
+ * one (the kernel gives it to that), else the first parked one, the main thread before others.
+ */
+static bool somebody_takes(const struct process *p, uint64_t sigs)
+{
+	for (struct task *t = task_list; t; t = t->next)
+		if (t->proc == p && t->state == TASK_RUNNABLE && (sigs & ~blocked(t->tid)))
+			return true;
+	return false;
+}
+
+void signals_wake_parked(void)
+{
+	for (struct task *t = task_list; t; t = t->next) {
+		uint64_t open;
+
+		if (t->state != TASK_PARKED)
+			continue;
+		open = ~blocked(t->tid);
+		if (queued(t->tid, false) & open) {
+			loop_reissue(t);
+			continue;
+		}
+		open &= queued(t->tid, true);
+		if (open && !somebody_takes(t->proc, open))
+			loop_reissue(t);
+	}
+}
+
+/* Whether the process has a handler for sig: SigCgt in /proc. */
+static bool is_caught(pid_t tid, int sig)
+{
+	char path[40], text[4096];
+	const char *line;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	line = strstr(text, "\nSigCgt:\t");
+	return line && (strtoull(line + 9, NULL, 16) >> (sig - 1) & 1);
+}
+
+/* Host figures that a siginfo carries, and the sender of a timer's signal. */
+static void clean_info(pid_t tid, int sig)
+{
+	siginfo_t info;
+
+	if (sig != SIGCHLD && sig != SIGALRM)
+		return;
+	if (ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0)
+		return;
+	if (sig == SIGCHLD && info.si_code > 0) {
+		info.si_utime = 0;
+		info.si_stime = 0;
+	} else if (sig == SIGALRM && info.si_code == SI_USER && info.si_pid == 1) {
+		info.si_code = SI_KERNEL;
+		info.si_pid = 0;
+		info.si_uid = 0;
+	} else
+		return;
+	if (ptrace(PTRACE_SETSIGINFO, tid, 0, &info) < 0 && errno != ESRCH)
+		abort();
+}
+
+static void interrupt_call(struct task *t, struct regs *regs, int sig)
+{
+	if (!arch_call_interrupt(regs, &t->call, t->reissue_ip, t->restart))
+		return;
+	if (is_caught(t->tid, sig)) {
+		sys_time_interrupted(t);
+		t->park = (struct park){0};
+		timer_disarm(&t->park_timer);
+	} else
+		t->park.interrupted = true;
+	if (arch_regs_write(t->tid, regs) < 0 && errno != ESRCH)
+		abort();
+}
+
+void signals_deliver(struct task *t, int sig)
+{
+	struct regs regs;
+
+	if (arch_regs_read(t->tid, &regs) < 0)
+		return;
+	if (sig == SIGSEGV && arch_trap_emulate(t->tid, &regs, clock_monotonic())) {
+		if (arch_regs_write(t->tid, &regs) < 0 && errno != ESRCH)
+			abort();
+		return;
+	}
+	if (t->reissued)
+		interrupt_call(t, &regs, sig);
+	t->reissued = false;
+	clean_info(t->tid, sig);
+	t->signal = sig;
+	report_decision(DECISION_SIGNAL, t, sig, NULL, 0);
+}
+
+void signals_group_stop(struct task *t)
+{
+	t->state = TASK_STOPPED;
+	if (ptrace(PTRACE_LISTEN, t->tid, 0, 0) < 0 && errno != ESRCH)
+		abort();
+	sched_children_changed();
+}
+
+bool signals_wait_stopped(void)
+{
+	bool any = false;
+
+	for (struct task *t = task_list; t; t = t->next) {
+		int status;
+
+		if (t->state != TASK_STOPPED)
+			continue;
+		if (waitpid(t->tid, &status, __WALL | WNOHANG) == t->tid) {
+			loop_report(t->tid, status);
+			any = true;
+		}
+	}
+	return any;
+}
+
+void signals_send_timer(struct process *p, int sig)
+{
+	if (kill(p->pid, sig) < 0 && errno != ESRCH)
+		abort();
+	sched_signals_changed();
+}

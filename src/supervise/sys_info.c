@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a guest asks about the machine: fixed answers (docs/format/contract). */
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+#include "base/mem.h"
+#include "supervise/clock.h"
+#include "supervise/entropy.h"
+#include "supervise/gmem.h"
+#include "supervise/handlers.h"
+#include "supervise/main.h"
+#include "supervise/sched.h"
+
+#define NS_PER_S 1000000000ull
+
+enum { DRAW_MAX = 32 * 1024 * 1024 - 1 /* the kernel's own bound: getrandom(2) */ };
+
+enum act enter_uname(struct task *t, struct call *c)
+{
+	struct utsname u = {.sysname = "Linux",
+		.release = "6.1.0-sandglass",
+		.version = "#1 SMP PREEMPT_DYNAMIC Sandglass",
+		.machine = ARCH_MACHINE,
+		.domainname = "(none)"};
+
+	strncat(u.nodename, contract_get()->hostname, sizeof(u.nodename) - 1);
+	return call_done(c, gmem_write(t, c->arg[0], &u, sizeof(u)));
+}
+
+enum act enter_sysinfo(struct task *t, struct call *c)
+{
+	struct sysinfo si = {.uptime = (long)(clock_monotonic() / NS_PER_S),
+		.totalram = contract_get()->memory_bytes,
+		.freeram = contract_get()->memory_bytes / 2,
+		.mem_unit = 1};
+
+	for (const struct task *q = task_list; q; q = q->next)
+		si.procs++;
+	return call_done(c, gmem_write(t, c->arg[0], &si, sizeof(si)));
+}
+
+enum act enter_getcpu(struct task *t, struct call *c)
+{
+	uint32_t zero = 0;
+
+	for (int i = 0; i < 2; i++)
+		if (c->arg[i] && gmem_write(t, c->arg[i], &zero, sizeof(zero)) < 0)
+			return call_done(c, -EFAULT);
+	return call_done(c, 0);
+}
+
+enum act enter_sched_getaffinity(struct task *t, struct call *c)
+{
+	unsigned long mask = 1;
+
+	if (c->arg[1] < sizeof(mask) || c->arg[1] % sizeof(mask))
+		return call_done(c, -EINVAL);
+	if (c->arg[0] && !task_find((pid_t)c->arg[0]))
+		return call_done(c, -ESRCH);
+	if (gmem_write(t, c->arg[2], &mask, sizeof(mask)) < 0)
+		return call_done(c, -EFAULT);
+	return call_done(c, sizeof(mask));
+}
+
+enum act enter_sched_yield(struct task *t, struct call *c)
+{
+	sched_idle(t, SCHED_IDLE_CALL);
+	return call_done(c, 0);
+}
+
+enum act enter_getrandom(struct task *t, struct call *c)
+{
+	size_t len = c->arg[1] < DRAW_MAX ? c->arg[1] : DRAW_MAX;
+	autofree unsigned char *data = NULL;
+
+	if (c->arg[2] & ~7ull)
+		return call_done(c, -EINVAL);
+	if (!len)
+		return call_done(c, 0);
+	data = mem_alloc(len);
+	entropy_draw(t, data, len);
+	if (gmem_write(t, c->arg[0], data, len) < 0)
+		return call_done(c, -EFAULT);
+	return call_done(c, (int64_t)len);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes: exec, exit, wait and signals between guests. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "supervise/gmem.h"
+#include "supervise/handlers.h"
+#include "supervise/loop.h"
+#include "supervise/sched.h"
+#include "wire/sysnr.h"
+
+enum act enter_exit(struct task *t, struct call *c)
+{
+	(void)c;
+	t->exiting = t->proc->tasks > 1;
+	if (!t->exiting)
+		t->proc->dying = true;
+	return ACT_NATIVE;
+}
+
+enum act enter_exit_group(struct task *t, struct call *c)
+{
+	(void)c;
+	t->proc->dying = true;
+	return ACT_NATIVE;
+}
+
+enum act enter_execve(struct task *t, struct call *c)
+{
+	(void)c;
+	t->proc->execing = true;
+	return ACT_LEAVE;
+}
+
+/* It failed: a success is told by the exec event. */
+void leave_execve(struct task *t, struct call *c)
+{
+	(void)c;
+	t->proc->execing = false;
+}
+
+enum act enter_set_tid_address(struct task *t, struct call *c)
+{
+	t->clear_tid = c->arg[0];
+	return ACT_NATIVE;
+}
+
+/* ---- wait ---- */
+
+enum child_state { CHILD_NONE, CHILD_ALIVE, CHILD_READY };
+
+static bool is_selected(const struct process *p, const struct task *t, int type, int64_t id)
+{
+	switch (type) {
+	case P_ALL:
+		return true;
+	case P_PID:
+		return p->pid == (pid_t)id;
+	case P_PGID:
+		return getpgid(p->pid) == (id ? (pid_t)id : getpgid(t->proc->pid));
+	default:
+		return false;
+	}
+}
+
+static bool is_stopped(const struct process *p)
+{
+	for (const struct task *t = task_list; t; t = t->next)
+		if (t->proc == p && t->state == TASK_STOPPED)
+			return true;
+	return false;
+}
+
+/* What a wait of t would find, from the process table. */
+static enum child_state look(const struct task *t, int type, int64_t id, int options)
+{
+	enum child_state found = CHILD_NONE;
+
+	for (struct process *p = process_list, *next; p; p = next) {
+		next = p->next;
+		if (p->parent != t->proc->pid || !is_selected(p, t, type, id))
+			continue;
+		if (p->zombie) {
+			/* Its parent may ignore SIGCHLD: then the kernel buried it itself. */
+			if (kill(p->pid, 0) < 0 && errno == ESRCH)
+				process_free(p);
+			else
+				return CHILD_READY;
+		} else {
+			found = CHILD_ALIVE;
+			if ((options & WUNTRACED) && is_stopped(p))
+				return CHILD_READY;
+		}
+	}
+	return found;
+}
+
+static enum act wait_for(struct task *t, int type, int64_t id, int options)
+{
+	switch (look(t, type, id, options)) {
+	case CHILD_ALIVE:
+		if (!(options & WNOHANG))
+			return park_on(t, PARK_CHILD);
+		t->was_idle = false;
+		return ACT_LEAVE;
+	case CHILD_NONE:
+	case CHILD_READY:
+	default:
+		return ACT_LEAVE;
+	}
+}
+
+enum act enter_wait4(struct task *t, struct call *c)
+{
+	int32_t pid = (int32_t)c->arg[0];
+	int options = (int)c->arg[2];
+
+	if (pid == -1)
+		return wait_for(t, P_ALL, 0, options);
+	if (pid > 0)
+		return wait_for(t, P_PID, pid, options);
+	return wait_for(t, P_PGID, -pid, options);
+}
+
+enum act enter_waitid(struct task *t, struct call *c)
+{
+	int type = (int)c->arg[0];
+
+	if (type != P_ALL && type != P_PID && type != P_PGID)
+		return ACT_LEAVE; /* P_PIDFD: natively; a wait that blocks there is reported */
+	return wait_for(t, type, (int32_t)c->arg[1], (int)c->arg[3]);
+}
+
+static void collected(pid_t pid)
+{
+	struct process *p = process_find(pid);
+
+	if (p && p->zombie && kill(pid, 0) < 0 && errno == ESRCH)
+		process_free(p);
+}
+
+/* Shared by wait4 and waitid: forgets the child and hides the host's resource figures. */
+void leave_wait4(struct task *t, struct call *c)
+{
+	bool is_waitid = c->nr == NR_waitid;
+	uint64_t usage = is_waitid ? c->arg[4] : c->arg[3];
+	struct rusage none = {0};
+
+	if (c->result < 0)
+		return;
+	if (is_waitid) {
+		for (struct process *p = process_list, *next; p; p = next) {
+			next = p->next;
+			if (p->parent == t->proc->pid)
+				collected(p->pid);
+		}
+	} else
+		collected((pid_t)c->result);
+	if (usage && (is_waitid || c->result > 0) && gmem_write(t, usage, &none, sizeof(none)) < 0)
+		c->result = -EFAULT;
+}
+
+/* ---- signals ---- */
+
+/* kill, tkill, tgkill: SIGKILL is done here, so that its victim is gone when the call returns. */
+enum act enter_kill(struct task *t, struct call *c)
+{
+	int sig = (int)(c->nr == NR_tgkill ? c->arg[2] : c->arg[1]);
+	int32_t pid = (int32_t)c->arg[0];
+	struct task *target;
+
+	sched_signals_changed();
+	if (sig == SIGSTOP || sig == SIGCONT)
+		sched_children_changed();
+	if (sig != SIGKILL || pid <= 0)
+		return ACT_NATIVE;
+	target = task_find(c->nr == NR_tgkill ? (pid_t)c->arg[1] : pid);
+	if (!target || target->proc == t->proc)
+		return ACT_NATIVE;
+	loop_kill_process(target->proc);
+	return call_done(c, 0);
+}

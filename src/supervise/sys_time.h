@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clocks and sleeps: what the signal code needs of sys_time.c. */
+#ifndef SUPERVISE_SYS_TIME_H
+#define SUPERVISE_SYS_TIME_H
+
+#include "supervise/task.h"
+
+/* A sleep of t ends early because a handler runs: tells the guest what remained. */
+void sys_time_interrupted(struct task *t);
+
+#endif
