@@ -51,6 +51,13 @@ extern const unsigned arch_insn_length;
 /* For an injected call: registers that execute the system call instruction at `ip`. */
 void arch_inject(struct regs *regs, uint64_t ip, int nr, const uint64_t arg[6]);
 
+/* uname -m */
+#if defined(__x86_64__)
+#define ARCH_MACHINE "x86_64"
+#else
+#define ARCH_MACHINE "aarch64"
+#endif
+
 /* AUDIT_ARCH_... for the seccomp filter, and the highest number that is not a foreign ABI. */
 extern const uint32_t arch_audit;
 extern const uint32_t arch_nr_limit;

@@ -13,6 +13,7 @@
 #include "supervise/loop.h"
 
 #include <errno.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +183,7 @@ static void on_call(struct task *t)
 	t->changed = false;
 	t->at_exit = false;
 	t->reissued = false;
+	t->proc->execing = false; /* one that failed */
 	t->restart = ERESTART_SYS;
 	if (!t->park.interrupted)
 		t->park = (struct park){0};
@@ -468,10 +470,13 @@ int loop_wait_syscall_stop(struct task *t)
 	return -1;
 }
 
+/* Somebody is on the way out; not the current task while it still stands before its exit call. */
 static bool anybody_dying(void)
 {
+	const struct process *standing = current && !current_runs ? current->proc : NULL;
+
 	for (struct process *p = process_list; p; p = p->next)
-		if (p->dying && p->tasks > 0)
+		if (p->dying && p->tasks > 0 && p != standing)
 			return true;
 	return false;
 }

@@ -2,6 +2,7 @@
 /* What a guest asks about the machine: fixed answers (docs/format/contract). */
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
@@ -26,7 +27,7 @@ enum act enter_uname(struct task *t, struct call *c)
 		.machine = ARCH_MACHINE,
 		.domainname = "(none)"};
 
-	strncat(u.nodename, contract_get()->hostname, sizeof(u.nodename) - 1);
+	snprintf(u.nodename, sizeof(u.nodename), "%s", contract_get()->hostname);
 	return call_done(c, gmem_write(t, c->arg[0], &u, sizeof(u)));
 }
 

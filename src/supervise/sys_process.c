@@ -31,15 +31,8 @@ enum act enter_exit_group(struct task *t, struct call *c)
 enum act enter_execve(struct task *t, struct call *c)
 {
 	(void)c;
-	t->proc->execing = true;
-	return ACT_LEAVE;
-}
-
-/* It failed: a success is told by the exec event. */
-void leave_execve(struct task *t, struct call *c)
-{
-	(void)c;
-	t->proc->execing = false;
+	t->proc->execing = true; /* until the exec event, or its next call if it failed */
+	return ACT_NATIVE;
 }
 
 enum act enter_set_tid_address(struct task *t, struct call *c)
