@@ -162,14 +162,13 @@ def descendants(pid):
     return found
 
 
-def end_children():
-    """Ends and reaps what a failed case left, so that the next one starts clean."""
-    for pid in children():
-        try:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-        except OSError:
-            pass
+def end(pid):
+    """Ends and reaps a child of ours that a failed case left, so that the next one starts clean."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    except OSError:
+        pass
 
 
 def status_of(code):
