@@ -4,10 +4,20 @@
 
 #include <time.h>
 
-uint64_t clock_host_ns(void)
+static uint64_t read_clock(clockid_t clock)
 {
 	struct timespec t = {0};
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+uint64_t clock_host_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t clock_host_real_ns(void)
+{
+	return read_clock(CLOCK_REALTIME_COARSE);
 }

@@ -7,5 +7,7 @@
 
 /* CLOCK_MONOTONIC of the host. */
 uint64_t clock_host_ns(void);
+/* CLOCK_REALTIME of the host, as the kernel stamps files: it may lag by a tick. */
+uint64_t clock_host_real_ns(void);
 
 #endif

@@ -70,7 +70,7 @@ static int take_not_enforced(struct taking *t)
 {
 	uint32_t reason = bytes_get_u32(t->r);
 	autofree char *detail = NULL;
-	bool is_first;
+	bool is_new;
 
 	bytes_get_u32(t->r);
 	detail = bytes_get_string(t->r, DETAIL_MAX);
@@ -78,8 +78,9 @@ static int take_not_enforced(struct taking *t)
 		return error_set(t->err, ERR_FORMAT, "unknown reason %u", reason);
 	if (t->r->bad)
 		return 0;
-	is_first = notes_add(&t->result->notes, (enum reason)reason, detail);
-	if (is_first)
+	/* The supervisor sends each new detail once and bounds their number. */
+	is_new = notes_add(&t->result->notes, (enum reason)reason, detail);
+	if (is_new)
 		say(t,
 			reason_info((enum reason)reason)->fatal ? "determinism not enforced: "
 								: "degraded: ",

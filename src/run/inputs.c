@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "run/tree.h"
 
 /* The lines of /proc/cpuinfo that tell a model apart, x86-64's and aarch64's. */
 static const char *const keys[] = {"vendor_id", "cpu family", "model", "stepping", "flags",
@@ -57,6 +58,18 @@ void inputs_cpu_from(const char *cpuinfo, char ret[80])
 	}
 	digest_text(d, text);
 	snprintf(ret, 80, "host:%s", text);
+}
+
+int inputs_digest(struct contract *c, struct inputs *ret, struct error *err)
+{
+	if (c->copy_dir && tree_digest_path(c->copy_dir, ret->cwd, err) < 0)
+		return -1;
+	if (c->rootfs && tree_digest_path(c->rootfs, ret->rootfs, err) < 0)
+		return -1;
+	for (size_t i = 0; i < c->bind_count; i++)
+		if (tree_digest_path(c->binds[i].source, c->binds[i].digest, err) < 0)
+			return -1;
+	return 0;
 }
 
 int inputs_cpu(char ret[80], struct error *err)

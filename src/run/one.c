@@ -114,6 +114,7 @@ static void on_signal(struct one *o, struct error *err)
 		return;
 	}
 	o->result->signal = (int)info.ssi_signo;
+	o->result->was_interrupted = true;
 	if (++o->interrupts > 1 || !o->seen.has_started) {
 		end_by(o, ONE_STOPPED);
 		return;
@@ -271,6 +272,7 @@ int one_run(const struct one_spec *spec, struct one_result *ret, struct error *e
 		return -1;
 	o.io.out.spool = spec->spool_out;
 	o.io.err.spool = spec->spool_err;
+	result.real_from_ns = clock_host_real_ns();
 	if (start_container(&o, err) < 0)
 		return -1;
 	note_degraded(&o);
@@ -278,6 +280,7 @@ int one_run(const struct one_spec *spec, struct one_result *ret, struct error *e
 		o.deadline_ns = clock_host_ns() + spec->timeout_ns;
 	if (loop(&o, err) < 0)
 		return -1;
+	result.real_to_ns = clock_host_real_ns();
 	digest_text(o.io.out.digest, result.out);
 	digest_text(o.io.err.digest, result.err);
 	result.out_bytes = o.io.out.total;

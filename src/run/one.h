@@ -50,12 +50,14 @@ struct one_result {
 	enum one_end end;
 	int code, signal; /* signal 0: it exited with code */
 	bool oom;
-	struct error failed; /* of ONE_FAILED and ONE_DIED */
+	bool was_interrupted; /* the caller signalled it */
+	struct error failed;  /* of ONE_FAILED and ONE_DIED */
 	struct counts counts;
 	struct notes notes;	  /* not enforced, assumptions */
 	struct programs programs; /* executed, in order of first use */
 	char out[DIGEST_TEXT], err[DIGEST_TEXT];
 	uint64_t out_bytes, err_bytes, out_spooled, err_spooled;
+	uint64_t real_from_ns, real_to_ns; /* the host's time around the run */
 	struct launch *launch; /* for what the guest wrote; one_result_finish frees it */
 };
 

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "run/beneath.h"
 
 void programs_finish(struct programs *p)
 {
@@ -59,12 +60,12 @@ char *programs_host_path(const struct contract *c, const char *path)
 static int open_program(const struct contract *c, const char *path, int written)
 {
 	autofree char *host = programs_host_path(c, path);
+	struct stat st;
 	int fd = -1;
 
 	if (written >= 0 && c->copy_dir && path_is_in(path, c->copy_dir) &&
 		path[strlen(c->copy_dir)])
-		fd = openat(written, path + strlen(c->copy_dir) + 1,
-			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		fd = beneath_open_file(written, path + strlen(c->copy_dir) + 1, &st);
 	if (fd < 0 && host)
 		fd = open(host, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	return fd;
@@ -102,7 +103,7 @@ static char *elf_interpreter(int fd, const Elf64_Ehdr *head)
 	return NULL;
 }
 
-static char *interpreter_of(int fd)
+char *programs_interpreter(int fd)
 {
 	char head[256] = {0};
 	ssize_t n = pread(fd, head, sizeof(head) - 1, 0);
@@ -127,7 +128,7 @@ void programs_digest(struct programs *p, const struct contract *c, int written)
 
 		if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 			continue;
-		interpreter = interpreter_of(fd);
+		interpreter = programs_interpreter(fd);
 		if (digest_of_fd(fd, p->items[i].sha256, NULL, NULL) < 0)
 			p->items[i].sha256[0] = '\0';
 		if (interpreter)

@@ -29,6 +29,8 @@ void programs_add(struct programs *p, const char *path);
  * written layer of the private copy, or -1.
  */
 void programs_digest(struct programs *p, const struct contract *c, int written);
+/* What "#!" or PT_INTERP of a file names (caller frees), or NULL. */
+char *programs_interpreter(int fd);
 /* The host's file behind a path inside: caller frees; NULL when it is not the host's. */
 char *programs_host_path(const struct contract *c, const char *path);
 

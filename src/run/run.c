@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `sandglass run` as one function: see run.h. */
+/*
+ * `sandglass run` as one function: see run.h.
+ *
+ * How it works. Everything that can be refused is looked at first; then the contract, with digests
+ * when it is to be verified; then one run, or two; then the evidence (programs, tree, report,
+ * --out) and at the end the lines that say what the exit status means.
+ */
 #include "run/run.h"
 
 #include <signal.h>
@@ -13,12 +19,58 @@
 #include "base/str.h"
 #include "codec/json.h"
 #include "run/contract.h"
+#include "run/export.h"
 #include "run/inputs.h"
 #include "run/json.h"
+#include "run/load.h"
+#include "run/missing.h"
 #include "run/one.h"
 #include "run/pty.h"
+#include "run/report.h"
 #include "run/stdin.h"
 #include "run/supervisor.h"
+#include "run/verify.h"
+#include "run/written.h"
+
+struct run {
+	const struct run_options *o;
+	run_say *say;
+	struct contract contract;
+	struct inputs inputs;
+	struct stdin_source in;
+	struct verify verify;
+	struct decisions decisions; /* without --verify */
+	struct one_result first, second;
+	struct difference difference;
+	bool was_compared;
+	char tree[DIGEST_TEXT];
+	int signals, supervisor;
+};
+
+static void run_init(struct run *r, const struct run_options *o, run_say *say)
+{
+	*r = (struct run){.o = o,
+		.say = say,
+		.in = {.file = -1, .spool = -1},
+		.signals = -1,
+		.supervisor = -1};
+	r->verify = (struct verify){.out = {-1, -1}, .err = {-1, -1}};
+	r->verify.decisions[0].keep = r->verify.decisions[1].keep = -1;
+	decisions_init(&r->decisions);
+}
+
+static void run_finish(struct run *r)
+{
+	one_result_finish(&r->second);
+	one_result_finish(&r->first);
+	difference_finish(&r->difference);
+	decisions_finish(&r->decisions);
+	verify_close(&r->verify);
+	stdin_close(&r->in);
+	contract_finish(&r->contract);
+	fd_close(&r->signals);
+	fd_close(&r->supervisor);
+}
 
 bool run_is_raw(void)
 {
@@ -26,7 +78,7 @@ bool run_is_raw(void)
 }
 
 /* Signals come through a descriptor, so that none can cut a run short between two steps. */
-static int open_signals(bool tty, int *ret_fd, struct error *err)
+static int open_signals(struct run *r, struct error *err)
 {
 	sigset_t set;
 
@@ -35,27 +87,13 @@ static int open_signals(bool tty, int *ret_fd, struct error *err)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
-	if (tty)
+	if (r->contract.tty)
 		sigaddset(&set, SIGTSTP);
 	sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return error_sys(err, "block signals");
-	*ret_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return *ret_fd < 0 ? error_sys(err, "signalfd") : 0;
-}
-
-struct run {
-	const struct run_options *o;
-	run_say *say;
-	struct contract contract;
-	struct inputs inputs;
-	struct stdin_source in;
-};
-
-static void run_finish(struct run *r)
-{
-	contract_finish(&r->contract);
-	stdin_close(&r->in);
+	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return r->signals < 0 ? error_sys(err, "signalfd") : 0;
 }
 
 static int prepare(struct run *r, struct error *err)
@@ -66,14 +104,15 @@ static int prepare(struct run *r, struct error *err)
 		contract_build(r->o, &host, &r->contract, r->say, err) < 0 ||
 		stdin_open(&r->in, &r->contract, err) < 0)
 		return -1;
-	return 0;
+	return r->o->verify ? inputs_digest(&r->contract, &r->inputs, err) : 0;
 }
 
 int run_contract_text(const struct run_options *o, run_say *say, char **ret_text, struct error *err)
 {
-	struct run CLEANUP(run_finish) r = {.o = o, .say = say, .in = {.file = -1, .spool = -1}};
+	struct run CLEANUP(run_finish) r;
 	auto_json json_t *value = NULL;
 
+	run_init(&r, o, say);
 	if (prepare(&r, err) < 0)
 		return -1;
 	value = contract_json(&r.contract, &r.inputs);
@@ -81,63 +120,212 @@ int run_contract_text(const struct run_options *o, run_say *say, char **ret_text
 	return 0;
 }
 
-/* The status of a run by itself, and the lines that go with it. */
-static int judge(const struct run *r, const struct one_result *one)
+/* 128 + n for a signal, as a shell says it. */
+static int guest_status(const struct one_result *one)
 {
-	autofree char *line = NULL;
-	int guest = one->signal ? 128 + one->signal : one->code;
+	return one->signal ? 128 + one->signal : one->code;
+}
 
+static void say_failure(const struct run *r, const struct one_result *one)
+{
+	autofree char *advice = NULL;
+
+	r->say(one->failed.msg);
+	if (one->end == ONE_FAILED)
+		advice = missing_advice(&r->contract);
+	if (advice)
+		r->say(advice);
+}
+
+/* The status of one run by itself, 121 and 122 aside. */
+static int end_status(const struct one_result *one)
+{
 	switch (one->end) {
 	case ONE_FAILED:
 	case ONE_DIED:
-		r->say(one->failed.msg);
 		return error_status(&one->failed);
 	case ONE_TIMEOUT:
-		r->say("timed out; everything in the sandbox was killed");
 		return 124;
 	case ONE_DEADLOCK:
 		return 123;
 	case ONE_CLOSED:
 		return 128 + SIGPIPE;
 	case ONE_STOPPED:
-		return 128 + one->signal;
 	case ONE_GUEST:
 		break;
 	}
-	if (!r->contract.deterministic || notes_is_enforced(&one->notes))
-		return guest;
-	line = str_format(
-		"the guest exited %d but this run is NOT reproducible; see the messages above",
-		guest);
-	r->say(line);
-	return 121;
+	return guest_status(one);
+}
+
+/* The exit status by precedence: 125 > 124 > 123 > 122 > 121 > the guest's. */
+static int status_of(const struct run *r)
+{
+	const struct one_result *worst = r->second.end >= ONE_TIMEOUT ? &r->second : &r->first;
+
+	if (worst->end != ONE_GUEST)
+		return end_status(worst);
+	if (r->was_compared && difference_any(&r->difference))
+		return 122;
+	if (r->contract.deterministic && !notes_is_enforced(&r->first.notes))
+		return 121;
+	return guest_status(&r->first);
+}
+
+/* The lines at the end that explain the status. */
+static void say_end(const struct run *r, int status)
+{
+	const struct one_result *worst = r->second.end >= ONE_TIMEOUT ? &r->second : &r->first;
+	autofree char *line = NULL;
+
+	if (worst == &r->second)
+		r->say("verify: the second run did not end by itself, so nothing could be "
+		       "compared");
+	if (worst->end == ONE_FAILED || worst->end == ONE_DIED)
+		say_failure(r, worst);
+	else if (worst->end == ONE_TIMEOUT)
+		r->say("timed out: everything in the sandbox was killed");
+	else if (r->o->verify && !r->was_compared && worst == &r->first && worst->end != ONE_CLOSED)
+		r->say("verify: the run was interrupted, so it was not made twice");
+	if (worst->oom)
+		r->say("the memory limit killed something; --memory raises it");
+	if (r->was_compared && difference_any(&r->difference))
+		verify_say(&r->difference, r->say);
+	if (status == 121 || (status == 122 && !notes_is_enforced(&r->first.notes))) {
+		line = str_format("the guest exited %d but this run is NOT reproducible; see the "
+				  "messages above",
+			guest_status(&r->first));
+		r->say(line);
+	}
+}
+
+static int run_all(struct run *r, struct error *err)
+{
+	int cpu = -1, other = -1;
+	struct one_spec spec = {.contract = &r->contract,
+		.supervisor = r->supervisor,
+		.in = &r->in,
+		.timeout_ns = r->o->timeout_ns,
+		.signals = r->signals,
+		.spool_out = -1,
+		.spool_err = -1,
+		.decisions = &r->decisions,
+		.say = r->say};
+
+	load_cpus(&cpu, &other);
+	spec.cpu = cpu;
+	if (r->o->verify) {
+		if (verify_open(&r->verify, err) < 0 || stdin_keep(&r->in, err) < 0)
+			return -1;
+		verify_attach(&r->verify, 0, &spec);
+	}
+	if (one_run(&spec, &r->first, err) < 0)
+		return -1;
+	if (!r->o->verify || (r->first.end != ONE_GUEST && r->first.end != ONE_DEADLOCK) ||
+		r->first.was_interrupted)
+		return 0;
+	spec.cpu = other;
+	if (verify_run(&r->verify, spec, &r->first, &r->second, &r->difference, err) < 0)
+		return -1;
+	r->was_compared = r->second.end == ONE_GUEST || r->second.end == ONE_DEADLOCK;
+	return 0;
+}
+
+/* What the guest wrote: exported, and digested when somebody will read it. */
+static int take_written(struct run *r, bool wants_digest, struct error *err)
+{
+	auto_written struct written w = {.base = -1};
+	struct export_counts counts = {0};
+	int has = r->first.end == ONE_GUEST || r->first.end == ONE_DEADLOCK
+			  ? written_open(&r->contract, &r->first, &w, err)
+			  : 0;
+
+	if (has < 0)
+		return -1;
+	if (!has && r->o->out)
+		r->say("--out: nothing was kept, since the program did not end by itself");
+	if (!has)
+		return 0;
+	if (wants_digest && tree_digest(&w.source, -1, r->tree, err) < 0)
+		return error_wrap(err, "read what the program wrote");
+	if (!r->o->out)
+		return 0;
+	w.source.is_undigested = true;
+	if (export_tree(&w.source, r->o->out, &counts, err) < 0)
+		return -1;
+	if (counts.skipped > 0 || counts.deleted > 0) {
+		autofree char *line = str_format(
+			"--out: %llu sockets, devices and unreadable files were left out; "
+			"%llu files that the program deleted are not marked",
+			(unsigned long long)counts.skipped, (unsigned long long)counts.deleted);
+
+		r->say(line);
+	}
+	return 0;
+}
+
+static int take_report(struct run *r, int status, char **ret_report, struct error *err)
+{
+	struct report report = {.contract = &r->contract,
+		.inputs = &r->inputs,
+		.first = &r->first,
+		.decisions = r->o->verify ? &r->verify.decisions[0] : &r->decisions,
+		.tree = r->tree,
+		.runs = r->was_compared ? 2 : 1,
+		.difference = r->was_compared ? &r->difference : NULL,
+		.status = status};
+	auto_json json_t *value = NULL;
+	bool is_overlay;
+
+	programs_digest(&r->first.programs, &r->contract,
+		r->first.launch ? launch_copy_fd(r->first.launch, &is_overlay) : -1);
+	value = report_json(&report);
+	*ret_report = json_text(value);
+	return r->o->report ? report_write(r->o->report, *ret_report, err) : 0;
+}
+
+static int check_options(const struct run *r, struct error *err)
+{
+	if (r->o->out && !r->contract.copy_dir)
+		return error_set(err, ERR_USAGE,
+			"--out: there is no private copy to take it from (it is made of the "
+			"current directory, without --rootfs)");
+	return r->o->out ? export_check(r->o->out, err) : 0;
+}
+
+/* What an option changed about the pinned world; said at once, kept for the report. */
+static char *overridden(const struct run *r)
+{
+	if (!r->contract.clock_step_ns)
+		return NULL;
+	return str_format("--clock-step-ns %llu: the clock moves when it is read, so this run no "
+			  "longer matches production",
+		(unsigned long long)r->contract.clock_step_ns);
 }
 
 int run_execute(const struct run_options *o, run_say *say, int *ret_status, char **ret_report,
 	struct error *err)
 {
-	struct run CLEANUP(run_finish) r = {.o = o, .say = say, .in = {.file = -1, .spool = -1}};
-	autoclose int signals = -1, supervisor = -1;
-	auto_one_result struct one_result first = {0};
-	auto_decisions struct decisions decisions = {.keep = -1};
+	struct run CLEANUP(run_finish) r;
+	bool wants_report = o->report || o->json;
+	autofree char *note = NULL;
 
-	if (prepare(&r, err) < 0 || supervisor_open(&supervisor, err) < 0 ||
-		open_signals(r.contract.tty, &signals, err) < 0)
-		return -1;
-	decisions_init(&decisions);
-	if (one_run(&(struct one_spec){.contract = &r.contract,
-			    .supervisor = supervisor,
-			    .cpu = -1,
-			    .in = &r.in,
-			    .timeout_ns = o->timeout_ns,
-			    .signals = signals,
-			    .spool_out = -1,
-			    .spool_err = -1,
-			    .decisions = &decisions,
-			    .say = say},
-		    &first, err) < 0)
-		return -1;
-	*ret_status = judge(&r, &first);
 	*ret_report = NULL;
+	run_init(&r, o, say);
+	if (prepare(&r, err) < 0 || check_options(&r, err) < 0 ||
+		supervisor_open(&r.supervisor, err) < 0 || open_signals(&r, err) < 0)
+		return -1;
+	note = overridden(&r);
+	if (note)
+		say(note);
+	if (run_all(&r, err) < 0)
+		return -1;
+	if (note)
+		notes_assume(&r.first.notes, REASON_CONTRACT_OVERRIDDEN, note);
+	if (take_written(&r, wants_report, err) < 0)
+		return -1;
+	*ret_status = status_of(&r);
+	if (wants_report && take_report(&r, *ret_status, ret_report, err) < 0)
+		return -1;
+	say_end(&r, *ret_status);
 	return 0;
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files that one run's guest wrote: see written.h. */
+#include "run/written.h"
+
+#include <fcntl.h>
+
+#include "base/fd.h"
+
+int written_open(const struct contract *c, const struct one_result *r, struct written *ret,
+	struct error *err)
+{
+	bool is_overlay = true;
+	int root = r->launch ? launch_copy_fd(r->launch, &is_overlay) : -1;
+
+	if (root < 0)
+		return 0;
+	*ret = (struct written){.base = open(c->copy_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	if (ret->base < 0)
+		return error_sys(err, "open '%.300s'", c->copy_dir);
+	ret->source = (struct tree_source){.root = root,
+		.base = ret->base,
+		.is_overlay = is_overlay,
+		/* Without determinism every time is the host's, and says nothing. */
+		.has_times = c->deterministic,
+		.real_from_ns = r->real_from_ns,
+		.real_to_ns = r->real_to_ns,
+		.now_ns = r->counts.clock_final_ns};
+	return 1;
+}
+
+void written_close(struct written *w)
+{
+	fd_close(&w->base);
+}
