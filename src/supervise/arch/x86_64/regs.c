@@ -9,7 +9,7 @@
 
 const unsigned arch_insn_length = 2;
 const uint32_t arch_audit = AUDIT_ARCH_X86_64;
-const uint32_t arch_nr_limit = 0x40000000; /* __X32_SYSCALL_BIT */
+const uint32_t arch_nr_limit = 0x3fffffff; /* from __X32_SYSCALL_BIT on it is x32 */
 
 int arch_regs_read(pid_t tid, struct regs *ret_regs)
 {
