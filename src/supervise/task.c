@@ -90,6 +90,7 @@ struct mm *mm_copy(const struct mm *mm, pid_t owner)
 	copy->patched = mm->patched;
 	copy->ready = mm->ready;
 	copy->window = mm->window;
+	copy->undumpable = mm->undumpable;
 	return copy;
 }
 

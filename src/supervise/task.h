@@ -24,6 +24,7 @@ struct mm {
 	uint64_t vdso;	 /* address of the vDSO, 0 before the first exec */
 	bool patched;	 /* our stubs are in it */
 	bool ready;	 /* the counter page is mapped */
+	bool undumpable; /* PR_SET_DUMPABLE 0, as the guest sees it */
 	uint32_t window; /* reads the counter page was armed with */
 	struct mm *next;
 };
