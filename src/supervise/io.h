@@ -5,9 +5,13 @@
 
 #include <stdbool.h>
 
+#include "supervise/fdkind.h"
 #include "supervise/task.h"
 
-/* Remembers which objects lead outside (the run's own 0, 1, 2). Called once, before the guest starts. */
+/*
+ * Remembers which objects lead outside (the run's own 0, 1, 2). Called once, before the guest
+ * starts. Makes SIGPIPE harmless to the supervisor; exec puts the default back.
+ */
 void io_init(bool stdin_is_external, bool tty);
 /*
  * Nothing in the sandbox can run and no timer is armed: waits in real time until something that a
@@ -15,5 +19,14 @@ void io_init(bool stdin_is_external, bool tty);
  * task waits for the outside.
  */
 bool io_wait_external(void);
+
+/* Reads from this descriptor bring in something from outside the sandbox. */
+bool io_is_external(const struct gfd *g);
+/* There is a standard input that leads outside: the first process must be tight from the start. */
+bool io_has_external(void);
+/* One of the run's own output streams, which the host drains: a write never waits for a guest. */
+bool io_is_own_output(const struct gfd *g);
+/* The guest took input from outside that is not in the contract. */
+void io_external_read(struct task *t, int64_t len);
 
 #endif

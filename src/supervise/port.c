@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ephemeral ports from a counter: see port.h. */
+#include "supervise/port.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+enum { PORT_FIRST = 32768, PORT_LAST = 60999 };
+
+static uint16_t next_port = PORT_FIRST;
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+	struct sockaddr_storage room;
+};
+
+/* Where the port stands, or NULL when it is no inet address. */
+static in_port_t *port_of(union address *a, socklen_t len)
+{
+	if (a->any.sa_family == AF_INET && len >= sizeof(a->in))
+		return &a->in.sin_port;
+	/* SIN6_LEN_RFC2133: without the scope id */
+	if (a->any.sa_family == AF_INET6 && len >= 24)
+		return &a->in6.sin6_port;
+	return NULL;
+}
+
+bool port_is_open(const struct sockaddr *address, socklen_t len)
+{
+	union address a = {0};
+	const in_port_t *port;
+
+	memcpy(&a, address, len < sizeof(a) ? len : sizeof(a));
+	port = port_of(&a, len);
+	return port && *port == 0;
+}
+
+int port_bind(const struct gfd *g, const struct sockaddr *address, socklen_t len)
+{
+	union address a = {0};
+	in_port_t *port;
+
+	if (len > sizeof(a))
+		return -EINVAL;
+	memcpy(&a, address, len);
+	port = port_of(&a, len);
+	if (!port)
+		return -EINVAL;
+	for (int tries = PORT_FIRST; tries <= PORT_LAST; tries++) {
+		*port = htons(next_port);
+		next_port = next_port == PORT_LAST ? PORT_FIRST : (uint16_t)(next_port + 1);
+		if (bind(g->fd, &a.any, len) == 0)
+			return 0;
+		if (errno != EADDRINUSE)
+			return -errno;
+	}
+	return -EADDRINUSE;
+}
+
+void port_choose(const struct gfd *g)
+{
+	union address a = {0};
+	socklen_t len = sizeof(a);
+	const in_port_t *port;
+
+	if (getsockname(g->fd, &a.any, &len) < 0)
+		return;
+	port = port_of(&a, len);
+	if (!port || *port != 0)
+		return;
+	/* A failure is the guest's: its own call says why. */
+	if (port_bind(g, &a.any, len) < 0)
+		return;
+}

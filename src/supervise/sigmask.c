@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pending signals of a stopped task: see sigmask.h. */
+#include "supervise/sigmask.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+enum { PEEK = 32 };
+
+static uint64_t queued(struct task *t, unsigned flags)
+{
+	struct __ptrace_peeksiginfo_args args = {.nr = PEEK, .flags = flags};
+	siginfo_t info[PEEK];
+	uint64_t mask = 0;
+
+	for (;;) {
+		long n = ptrace(PTRACE_PEEKSIGINFO, t->tid, &args, info);
+
+		for (long i = 0; i < n; i++)
+			mask |= 1ull << (info[i].si_signo - 1);
+		if (n < PEEK)
+			return mask;
+		args.off += PEEK;
+	}
+}
+
+uint64_t sigmask_pending(struct task *t)
+{
+	return queued(t, 0) | queued(t, PTRACE_PEEKSIGINFO_SHARED);
+}
+
+static uint64_t bit(int sig)
+{
+	return 1ull << (sig - 1);
+}
+
+static uint64_t hex_after(const char *text, const char *key)
+{
+	const char *p = strstr(text, key);
+	uint64_t value = 0;
+
+	if (!p)
+		return 0;
+	for (p += strlen(key);; p++) {
+		if (*p >= '0' && *p <= '9')
+			value = value << 4 | (unsigned)(*p - '0');
+		else if (*p >= 'a' && *p <= 'f')
+			value = value << 4 | (unsigned)(*p - 'a' + 10);
+		else
+			return value;
+	}
+}
+
+bool sigmask_interrupts(struct task *t, uint64_t mask)
+{
+	uint64_t due = sigmask_pending(t) & ~mask, ignored;
+	char path[40], text[4096];
+	autoclose int fd = -1;
+	ssize_t n;
+
+	if (!due)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/status", t->tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = '\0';
+	ignored = bit(SIGCHLD) | bit(SIGURG) | bit(SIGWINCH) | bit(SIGCONT);
+	ignored &= ~hex_after(text, "\nSigCgt:\t");
+	ignored |= hex_after(text, "\nSigIgn:\t");
+	return due & ~ignored;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pending signals of a stopped task, for calls that carry a signal mask and for signalfd. */
+#ifndef SUPERVISE_SIGMASK_H
+#define SUPERVISE_SIGMASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "supervise/task.h"
+
+/* Signals queued for the task or its process, as a mask (bit signal - 1). */
+uint64_t sigmask_pending(struct task *t);
+/* A signal that does something (a handler, or a default that is not to ignore it) is pending and
+ * open under this mask: the kernel would end a wait with EINTR. */
+bool sigmask_interrupts(struct task *t, uint64_t mask);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that make a descriptor whose reads and writes must be mediated: the process is tightened.
+ */
+#include "supervise/fdkind.h"
+#include "supervise/handlers.h"
+#include "supervise/tighten.h"
+
+enum act enter_create(struct task *t, struct call *c)
+{
+	(void)c;
+	tighten(t);
+	return ACT_NATIVE;
+}
+
+enum act enter_signalfd(struct task *t, struct call *c)
+{
+	(void)c;
+	fdkind_signalfd_made();
+	tighten(t);
+	return ACT_NATIVE;
+}
