@@ -46,14 +46,19 @@ static uint64_t all_rights(void)
 	return file_rights() | ACCESS_DIR | (abi() >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0);
 }
 
+bool landlock_is_there(void)
+{
+	/* ABI 1 refuses every rename between directories, whatever the rules say: unusable. */
+	return abi() >= 2;
+}
+
 int landlock_new(int *ret_fd, struct error *err)
 {
 	struct ruleset_attr attr = {0};
 	long fd;
 
 	*ret_fd = -1;
-	/* ABI 1 refuses every rename between directories, whatever the rules say: unusable. */
-	if (abi() < 2)
+	if (!landlock_is_there())
 		return 0;
 	attr.handled_access_fs = all_rights();
 	if (abi() >= 6)

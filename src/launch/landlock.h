@@ -8,6 +8,8 @@
 #include "base/attr.h"
 #include "base/error.h"
 
+/* True where the kernel has Landlock, with renames between directories (Linux 5.19). */
+bool landlock_is_there(void);
 /* Starts a ruleset; *ret_fd is -1 where the kernel has no Landlock. The caller closes it. */
 MUST_CHECK int landlock_new(int *ret_fd, struct error *err);
 /* Allows writing beneath path; a path that is not there is no error. A no-op when ruleset is -1. */

@@ -24,9 +24,12 @@
 #include "launch/cgroup.h"
 #include "launch/copy.h"
 #include "launch/init.h"
+#include "launch/landlock.h"
 #include "launch/link.h"
 #include "launch/ns.h"
 #include "launch/plan.h"
+
+enum { DEGRADED_MAX = CGROUP_LIMITS + 1 };
 
 struct launch {
 	int pidfd; /* -1 until init exists */
@@ -36,7 +39,7 @@ struct launch {
 	bool oom;
 	int copy_fd;
 	bool copy_is_overlay;
-	struct launch_degraded degraded[CGROUP_LIMITS];
+	struct launch_degraded degraded[DEGRADED_MAX];
 	size_t degraded_count;
 };
 
@@ -51,17 +54,32 @@ static const char *const degraded_texts[CGROUP_LIMITS] = {
 		"cpu: no control group can be made, so only pinning bounds the run to one CPU",
 };
 
+static void note(struct launch *l, const char *detail)
+{
+	struct launch_degraded *d = &l->degraded[l->degraded_count++];
+
+	d->reason = REASON_LIMIT_DEGRADED;
+	snprintf(d->detail, sizeof(d->detail), "%s", detail);
+}
+
 static void note_degraded(struct launch *l)
 {
-	for (int i = 0; i < CGROUP_LIMITS; i++) {
-		struct launch_degraded *d = &l->degraded[l->degraded_count];
+	for (int i = 0; i < CGROUP_LIMITS; i++)
+		if (!cgroup_has(l->cgroup, (enum cgroup_limit)i))
+			note(l, degraded_texts[i]);
+	if (!landlock_is_there())
+		note(l, "writes: this kernel has no Landlock, so only mounts and owners say where "
+			"the "
+			"guest may write");
+}
 
-		if (cgroup_has(l->cgroup, (enum cgroup_limit)i))
-			continue;
-		d->reason = REASON_LIMIT_DEGRADED;
-		snprintf(d->detail, sizeof(d->detail), "%s", degraded_texts[i]);
-		l->degraded_count++;
-	}
+int launch_give(int fd, struct error *err)
+{
+	struct idmap ids = idmap_choose();
+
+	if (ids.privileged && fchown(fd, ids.uid, ids.gid) < 0)
+		return error_sys(err, "give a stream to the guest");
+	return 0;
 }
 
 static int fill_copy(const struct plan *p, int to, int link, struct error *err)

@@ -25,6 +25,13 @@ struct launch_spec {
 
 struct launch;
 
+/*
+ * Makes a pipe or a terminal that the caller has created for the guest the guest's own, so that
+ * it can be opened again by name (/dev/stdout). Matters as root alone; never give it what
+ * belongs to somebody else.
+ */
+MUST_CHECK int launch_give(int fd, struct error *err);
+
 /* Something weaker than asked, in the user's words. */
 struct launch_degraded {
 	enum reason reason; /* REASON_LIMIT_DEGRADED or another that is not fatal */

@@ -166,6 +166,19 @@ int mounts_place(int root, const char *path, bool directory, int *ret_fd, struct
 	return 0;
 }
 
+int mounts_make_dir(int dirfd, const char *name, int *ret_fd, struct error *err)
+{
+	int fd;
+
+	if (mkdirat(dirfd, name, 0755) < 0)
+		return error_sys(err, "make '/%s'", name);
+	fd = openat(dirfd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, "open '/%s'", name);
+	*ret_fd = fd;
+	return 0;
+}
+
 int mounts_text(int dirfd, const char *name, const char *text, size_t len, struct error *err)
 {
 	autoclose int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);

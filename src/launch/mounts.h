@@ -48,6 +48,8 @@ MUST_CHECK int mounts_detach(int fd, struct error *err);
  */
 MUST_CHECK int mounts_place(
 	int root, const char *path, bool directory, int *ret_fd, struct error *err);
+/* A new directory, opened (O_PATH). */
+MUST_CHECK int mounts_make_dir(int dirfd, const char *name, int *ret_fd, struct error *err);
 /* A read-only file with this text. */
 MUST_CHECK int mounts_text(
 	int dirfd, const char *name, const char *text, size_t len, struct error *err);

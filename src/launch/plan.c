@@ -48,6 +48,9 @@ static int place_init(struct plan *p, struct plan_place *at, struct error *err)
 	if (stat(at->source, &st) < 0)
 		return error_sys(err, "%s '%s'", what_of(at->kind), at->source);
 	at->directory = S_ISDIR(st.st_mode);
+	/* A mount of it would succeed, and show the guest something that it cannot read. */
+	if (faccessat(AT_FDCWD, at->source, at->directory ? R_OK | X_OK : R_OK, AT_EACCESS) < 0)
+		return error_sys(err, "%s '%s'", what_of(at->kind), at->source);
 	at->mode = st.st_mode & 07777;
 	at->mtime = st.st_mtim;
 	if (at->kind == PLAN_COPY && !at->directory)

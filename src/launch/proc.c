@@ -22,6 +22,34 @@ static const char *const masked_files[] = {"kcore", "kallsyms", "keys", "key-use
 static const char *const masked_dirs[] = {
 	"acpi", "asound", "bus", "driver", "fs", "irq", "pressure", "scsi", "dynamic_debug", "tty"};
 
+int proc_make_stage(int *ret_stage, struct error *err)
+{
+	static const struct mounts_option options[] = {
+		{"size", "16777216"}, {"nr_inodes", "4096"}, {"mode", "0755"}};
+
+	return mounts_new("tmpfs", options, ARRAY_LEN(options), ret_stage, err);
+}
+
+static int mask(int stage, int proc, struct error *err)
+{
+	if (mkdirat(stage, "void", 0555) < 0)
+		return error_sys(err, "make a mask");
+	if (mounts_text(stage, "empty", "", 0, err) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(masked_files); i++)
+		if (mounts_bind(
+			    stage, "empty", proc, masked_files[i], MOUNTS_READ_ONLY, true, err) < 0)
+			return -1;
+	for (size_t i = 0; i < ARRAY_LEN(masked_dirs); i++)
+		if (mounts_bind(stage, "void", proc, masked_dirs[i], MOUNTS_READ_ONLY, true, err) <
+			0)
+			return -1;
+	/* The mounts hold them; the names are not needed any more. */
+	if (unlinkat(stage, "empty", 0) < 0 || unlinkat(stage, "void", AT_REMOVEDIR) < 0)
+		return error_sys(err, "remove the masks' names");
+	return 0;
+}
+
 int proc_attach(int stage, int root, struct error *err)
 {
 	autoclose int tree = -1, proc = -1;
@@ -35,14 +63,8 @@ int proc_attach(int stage, int root, struct error *err)
 	proc = openat(root, "proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0)
 		return error_sys(err, "open the new /proc");
-	for (size_t i = 0; i < ARRAY_LEN(masked_files); i++)
-		if (mounts_bind(
-			    stage, "empty", proc, masked_files[i], MOUNTS_READ_ONLY, true, err) < 0)
-			return -1;
-	for (size_t i = 0; i < ARRAY_LEN(masked_dirs); i++)
-		if (mounts_bind(stage, "void", proc, masked_dirs[i], MOUNTS_READ_ONLY, true, err) <
-			0)
-			return -1;
+	if (mask(stage, proc, err) < 0)
+		return -1;
 	return mounts_bind(proc, "sys", proc, "sys", MOUNTS_READ_ONLY, false, err) < 0 ? -1 : 0;
 }
 

@@ -7,9 +7,11 @@
 #include "base/error.h"
 #include "launch/plan.h"
 
+/* A small detached tmpfs for the view's own directories and files. */
+MUST_CHECK int proc_make_stage(int *ret_stage, struct error *err);
 /*
- * Mounts a /proc of our pid namespace over root/proc, with what tells of the host masked by the
- * empty file `empty` and the empty directory `void` of the attached tmpfs stage.
+ * Mounts a /proc of our pid namespace over root/proc, with what tells of the host masked by an
+ * empty file and an empty directory. They are made in the stage, attached meanwhile, and removed.
  */
 MUST_CHECK int proc_attach(int stage, int root, struct error *err);
 /* Fills the directory dev of a writable tmpfs: devices, a pts of its own, shm. */

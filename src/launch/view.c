@@ -3,9 +3,8 @@
  * The file system that the guest sees: see view.h.
  *
  * How it works: everything is attached by descriptor beneath `root` while the host's tree is still
- * there to take from; pivot_root comes last. `stage` is a tmpfs that holds the view's own
- * directories and small files. Without a given root file system it is the root itself; with one
- * it is attached at /tmp for the time of building, and its parts are bound where they belong.
+ * there to take from; pivot_root comes last. Without a given root file system the root is a tmpfs
+ * of our own; with one, see rootfs.c.
  */
 #include "launch/view.h"
 
@@ -23,39 +22,7 @@
 #include "launch/layer.h"
 #include "launch/mounts.h"
 #include "launch/proc.h"
-
-static int make_dir(int dir, const char *name, int *ret_fd, struct error *err)
-{
-	int fd;
-
-	if (mkdirat(dir, name, 0755) < 0)
-		return error_sys(err, "make '/%s'", name);
-	fd = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return error_sys(err, "open '/%s'", name);
-	*ret_fd = fd;
-	return 0;
-}
-
-/* Mounts of the view itself: made here, too small to matter, sealed when the view is complete. */
-static int make_stage(int *ret_stage, struct error *err)
-{
-	static const struct mounts_option options[] = {
-		{"size", "16777216"}, {"nr_inodes", "4096"}, {"mode", "0755"}};
-	autoclose int stage = -1;
-
-	if (mounts_new("tmpfs", options, ARRAY_LEN(options), &stage, err) < 0)
-		return -1;
-	*ret_stage = take_fd(stage);
-	return 0;
-}
-
-static int fill_masks(int stage, struct error *err)
-{
-	if (mkdirat(stage, "void", 0555) < 0)
-		return error_sys(err, "make a mask");
-	return mounts_text(stage, "empty", "", 0, err);
-}
+#include "launch/rootfs.h"
 
 /* /usr and its friends: directories are bound, symlinks stay symlinks, others are not shown. */
 static int show_host_dir(int root, const char *name, struct error *err)
@@ -111,7 +78,7 @@ static int fill_host_etc(const struct plan *p, int root, struct error *err)
 {
 	autoclose int etc = -1;
 
-	if (make_dir(root, "etc", &etc, err) < 0)
+	if (mounts_make_dir(root, "etc", &etc, err) < 0)
 		return -1;
 	if (symlinkat("/usr/share/zoneinfo/Etc/UTC", etc, "localtime") < 0)
 		return error_sys(err, "make /etc/localtime");
@@ -131,83 +98,18 @@ static int build_host_view(const struct plan *p, int *ret_root, struct error *er
 		"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "libo32"};
 	autoclose int root = -1, dev = -1, sys = -1;
 
-	if (make_stage(&root, err) < 0 || mounts_attach(root, AT_FDCWD, "/", err) < 0)
+	if (proc_make_stage(&root, err) < 0 || mounts_attach(root, AT_FDCWD, "/", err) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
 		if (show_host_dir(root, dirs[i], err) < 0)
 			return -1;
-	if (fill_host_etc(p, root, err) < 0 || make_dir(root, "dev", &dev, err) < 0 ||
-		proc_fill_dev(p, dev, err) < 0 || make_dir(root, "sys", &sys, err) < 0 ||
+	if (fill_host_etc(p, root, err) < 0 || mounts_make_dir(root, "dev", &dev, err) < 0 ||
+		proc_fill_dev(p, dev, err) < 0 || mounts_make_dir(root, "sys", &sys, err) < 0 ||
 		proc_fill_sys(sys, err) < 0)
 		return -1;
 	if (mkdirat(root, "tmp", 0755) < 0 || mkdirat(root, "proc", 0555) < 0)
 		return error_sys(err, "make the root directory");
-	if (fill_masks(root, err) < 0 || proc_attach(root, root, err) < 0 ||
-		proc_attach_tmp(p, root, "tmp", err) < 0)
-		return -1;
-	/* The masks hold them; the names are not needed any more. */
-	if (unlinkat(root, "empty", 0) < 0 || unlinkat(root, "void", AT_REMOVEDIR) < 0)
-		return error_sys(err, "tidy the root directory");
-	*ret_root = take_fd(root);
-	return 0;
-}
-
-/* In a given root file system the fixed files stand in for those that are there. */
-static int replace_etc(const struct plan *p, int stage, int root, struct error *err)
-{
-	autoclose int etc = openat(root, "etc", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	autoclose int texts = -1;
-
-	if (make_dir(stage, "etc", &texts, err) < 0)
-		return -1;
-	for (size_t i = 0; etc >= 0 && i < etc_file_count; i++) {
-		const char *name = etc_files[i].name;
-		struct stat st;
-
-		if (!etc_files[i].replaces || fstatat(etc, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-			!S_ISREG(st.st_mode))
-			continue;
-		if (mounts_text(texts, name, p->texts[i], strlen(p->texts[i]), err) < 0 ||
-			mounts_bind(texts, name, etc, name, MOUNTS_READ_ONLY, false, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* A directory of the stage over the one of this name in the root, which must be there. */
-static int show_stage_dir(int stage, int root, const char *name, int *ret_fd, struct error *err)
-{
-	autoclose int made = -1;
-
-	if (make_dir(stage, name, &made, err) < 0)
-		return -1;
-	if (mounts_bind(stage, name, root, name, MOUNTS_WRITABLE, false, err) < 0)
-		return error_wrap(err, "the root file system needs an empty directory '/%s'", name);
-	*ret_fd = openat(root, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return *ret_fd < 0 ? error_sys(err, "open '/%s'", name) : 0;
-}
-
-static int build_rootfs(const struct plan *p, int *ret_root, struct error *err)
-{
-	autoclose int root = -1, stage = -1, dev = -1, sys = -1;
-
-	if (p->rootfs_tree >= 0)
-		root = fcntl(p->rootfs_tree, F_DUPFD_CLOEXEC, 0);
-	else if (mounts_clone(AT_FDCWD, p->contract->rootfs, &root, err) < 0)
-		return error_wrap(err, "root file system");
-	if (mounts_set_kind(root, MOUNTS_READ_ONLY, err) < 0 ||
-		mounts_attach(root, AT_FDCWD, "/", err) < 0 || make_stage(&stage, err) < 0)
-		return -1;
-	if (mounts_attach(stage, root, "tmp", err) < 0)
-		return error_wrap(err, "the root file system needs an empty directory '/tmp'");
-	if (show_stage_dir(stage, root, "dev", &dev, err) < 0 || proc_fill_dev(p, dev, err) < 0 ||
-		show_stage_dir(stage, root, "sys", &sys, err) < 0 || proc_fill_sys(sys, err) < 0 ||
-		replace_etc(p, stage, root, err) < 0 || fill_masks(stage, err) < 0)
-		return -1;
-	if (proc_attach(stage, root, err) < 0 || mounts_detach(stage, err) < 0 ||
-		proc_attach_tmp(p, root, "tmp", err) < 0)
-		return -1;
-	if (mounts_seal(dev, err) < 0 || mounts_seal(sys, err) < 0)
+	if (proc_attach(root, root, err) < 0 || proc_attach_tmp(p, root, "tmp", err) < 0)
 		return -1;
 	*ret_root = take_fd(root);
 	return 0;
@@ -256,7 +158,7 @@ int view_enter(const struct plan *p, int link, struct error *err)
 
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return error_sys(err, "make the mounts private");
-	if ((p->contract->rootfs ? build_rootfs : build_host_view)(p, &root, err) < 0)
+	if ((p->contract->rootfs ? rootfs_build : build_host_view)(p, &root, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->place_count; i++)
 		if (show_place(p, &p->places[i], root, link, err) < 0)
