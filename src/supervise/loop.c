@@ -135,12 +135,15 @@ void loop_complete(struct task *t, enum act act)
 		return;
 	}
 	timer_disarm(&t->park_timer);
-	t->park = (struct park){0};
+	if (was_parked && act != ACT_DONE && t->park.has_mask)
+		t->park.interrupted = true; /* should the kernel start it again, its deadline stays */
+	else
+		t->park = (struct park){0};
 	if (act == ACT_DONE)
 		answer(t);
 	else
 		go_native(t, act == ACT_LEAVE);
-	if (!t->leaving && !reissued)
+	if (!t->leaving && !reissued && t->mm->vdso) /* not the supervisor's own child before exec */
 		report_decision(DECISION_CALL, t, t->call.nr, t->call.arg,
 			act == ACT_DONE ? t->call.result : 0);
 	if (was_parked) {

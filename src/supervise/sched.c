@@ -104,6 +104,12 @@ enum act park_on_until(struct task *t, enum park_kind kind, uint64_t deadline_ns
 	return ACT_PARK;
 }
 
+void park_with_mask(struct task *t, uint64_t mask)
+{
+	t->park.has_mask = true;
+	t->park.mask = mask;
+}
+
 void park_no_restart(struct task *t)
 {
 	t->restart = ERESTART_NOHAND;

@@ -50,6 +50,13 @@ void sched_busy(void);
  * the run at 2^24, and returns the window until the next stop. */
 uint32_t sched_clock_reads(struct task *t, uint64_t reads);
 
+/*
+ * Before a park: a call with a signal mask of its own (ppoll, rt_sigsuspend, rt_sigtimedwait). Signals
+ * not in `mask` end the wait, and then the kernel does the call itself: it finds the signal pending at
+ * once and does with masks and handlers what it always does.
+ */
+void park_with_mask(struct task *t, uint64_t mask);
+
 /* A signal may have become pending for somebody: parked tasks are looked at before the next switch. */
 void sched_signals_changed(void);
 /* A child died or stopped: PARK_CHILD tasks are tried again. */

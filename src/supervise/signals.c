@@ -53,6 +53,16 @@ static uint64_t blocked(pid_t tid)
 	return mask;
 }
 
+uint64_t signals_pending(const struct task *t)
+{
+	return queued(t->tid, false) | queued(t->tid, true);
+}
+
+uint64_t signals_blocked(const struct task *t)
+{
+	return blocked(t->tid);
+}
+
 /*
  * A process-directed signal is taken by one thread: a runnable one that does not block it if there is
  * one (the kernel gives it to that), else the first parked one, the main thread before others.
@@ -72,13 +82,15 @@ void signals_wake_parked(void)
 
 		if (t->state != TASK_PARKED)
 			continue;
-		open = ~blocked(t->tid);
-		if (queued(t->tid, false) & open) {
-			loop_reissue(t);
-			continue;
+		open = ~(t->park.has_mask ? t->park.mask : blocked(t->tid));
+		if (!(queued(t->tid, false) & open)) {
+			open &= queued(t->tid, true);
+			if (!open || somebody_takes(t->proc, open))
+				continue;
 		}
-		open &= queued(t->tid, true);
-		if (open && !somebody_takes(t->proc, open))
+		if (t->park.has_mask)
+			loop_complete(t, ACT_NATIVE);
+		else
 			loop_reissue(t);
 	}
 }

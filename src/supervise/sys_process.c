@@ -10,6 +10,7 @@
 #include "supervise/handlers.h"
 #include "supervise/loop.h"
 #include "supervise/sched.h"
+#include "supervise/sys_time.h"
 #include "wire/sysnr.h"
 
 enum act enter_exit(struct task *t, struct call *c)
@@ -24,6 +25,7 @@ enum act enter_exit(struct task *t, struct call *c)
 enum act enter_exit_group(struct task *t, struct call *c)
 {
 	(void)c;
+	sys_time_count_rest(t);
 	t->proc->dying = true;
 	return ACT_NATIVE;
 }
@@ -175,4 +177,12 @@ enum act enter_kill(struct task *t, struct call *c)
 		return ACT_NATIVE;
 	loop_kill_process(target->proc);
 	return call_done(c, 0);
+}
+
+enum act enter_queue_signal(struct task *t, struct call *c)
+{
+	(void)t;
+	(void)c;
+	sched_signals_changed();
+	return ACT_NATIVE;
 }

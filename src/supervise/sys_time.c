@@ -80,6 +80,16 @@ static void count_read(struct task *t)
 		report_not_enforced(REASON_VDSO_UNPATCHED, "the guest unmapped the clock's counter page");
 }
 
+void sys_time_count_rest(struct task *t)
+{
+	int32_t left;
+
+	if (t->mm->ready && !clock_step() && t->mm->window &&
+		gmem_read(t, ARCH_COUNTER_PAGE, &left, sizeof(left)) == 0 && left >= 0 &&
+		(uint32_t)left <= t->mm->window)
+		report_counts.clock_reads += t->mm->window - (uint32_t)left;
+}
+
 /* The value of a clock: 0 or -EINVAL. */
 static int read_clock(struct task *t, int64_t id, uint64_t *ret_ns)
 {

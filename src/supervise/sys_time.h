@@ -7,5 +7,7 @@
 
 /* A sleep of t ends early because a handler runs: tells the guest what remained. */
 void sys_time_interrupted(struct task *t);
+/* t's address space is about to go: counts the reads of its unfinished window. */
+void sys_time_count_rest(struct task *t);
 
 #endif

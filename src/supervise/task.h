@@ -76,6 +76,8 @@ struct park {
 	bool has_deadline; /* `timer.deadline_ns` was fixed by an earlier try */
 	bool external;	   /* what it waits for comes from outside the sandbox */
 	bool interrupted;  /* re-issued because of a signal; cleared at the next other stop */
+	bool has_mask;	   /* `mask` decides which signals end it, and the kernel then does the call */
+	uint64_t mask;	   /* bit sig - 1: that signal does not end it */
 	uint64_t deadline_ns;
 	uint64_t progress; /* for calls done in pieces: bytes so far */
 	uint64_t key[3];   /* futex key */
