@@ -462,10 +462,18 @@ int loop_wait_syscall_stop(struct task *t)
 {
 	int status;
 
-	if (wait_tid(t->tid, &status) < 0)
-		return -1;
-	if (WIFSTOPPED(status) && WSTOPSIG(status) == (SIGTRAP | 0x80))
-		return 0;
+	for (;;) {
+		if (wait_tid(t->tid, &status) < 0)
+			return -1;
+		if (!WIFSTOPPED(status))
+			break;
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+			return 0;
+		/* The filter traces the injected call too. */
+		if (STATUS_EVENT(status) != PTRACE_EVENT_SECCOMP ||
+			ptrace(PTRACE_SYSCALL, t->tid, 0, 0) < 0)
+			break;
+	}
 	if (stash_len == STASH)
 		abort();
 	stash[stash_len].tid = t->tid; /* its death: told when the loop waits for it next */

@@ -100,6 +100,8 @@ enum act ready_wait(struct task *t, struct call *c, const struct ready_wait *w)
 		return call_done(c, 0);
 	}
 	t->park.external = w->external;
+	t->park.has_mask = w->has_mask;
+	t->park.mask = w->mask;
 	park_no_restart(t);
 	if (!w->has_limit)
 		return park_on(t, PARK_FD);

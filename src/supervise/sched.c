@@ -37,7 +37,7 @@ static uint64_t busy_epoch, park_seq;
 static bool idle_can_step; /* a yield or poll was among the idle acts */
 static uint64_t reads_in_row;
 static bool spin_said;
-static bool signals_changed, children_changed;
+static bool signals_changed, children_changed, moved;
 
 void sched_enqueue(struct task *t)
 {
@@ -174,18 +174,27 @@ void sched_wake(struct task *t)
 		loop_complete(t, t->row->enter(t, &t->call));
 }
 
-/* Tries every parked task whose wait has no explicit wake. */
+void sched_moved(void)
+{
+	moved = true;
+}
+
+/* Tries every parked task whose wait has no explicit wake, again when one of them moved data. */
 static void retry_parked(void)
 {
 	bool children = children_changed;
 
 	children_changed = false;
-	for (struct task *t = task_list, *next; t; t = next) {
-		next = t->next;
-		if (t->state == TASK_PARKED &&
-			(t->park.kind == PARK_FD || (t->park.kind == PARK_CHILD && children)))
-			loop_complete(t, t->row->enter(t, &t->call));
-	}
+	do {
+		moved = false;
+		for (struct task *t = task_list, *next; t; t = next) {
+			next = t->next;
+			if (t->state == TASK_PARKED &&
+				(t->park.kind == PARK_FD ||
+					(t->park.kind == PARK_CHILD && children)))
+				loop_complete(t, t->row->enter(t, &t->call));
+		}
+	} while (moved);
 }
 
 /* Everybody in the queue does nothing but wait for time. */

@@ -61,6 +61,9 @@ void park_with_mask(struct task *t, uint64_t mask);
 void sched_signals_changed(void);
 /* A child died or stopped: PARK_CHILD tasks are tried again. */
 void sched_children_changed(void);
+/* A parked task moved data (a part of a large write) though it may park again: the others are tried
+ * once more before the switch. */
+void sched_moved(void);
 /* A parked task whose wait was ended by an explicit wake (futex). */
 void sched_wake(struct task *t);
 

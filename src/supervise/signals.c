@@ -26,6 +26,7 @@
 #include "supervise/loop.h"
 #include "supervise/report.h"
 #include "supervise/sched.h"
+#include "supervise/sigmask.h"
 #include "supervise/sys_time.h"
 
 enum { PEEK = 32 };
@@ -75,6 +76,15 @@ static bool somebody_takes(const struct process *p, uint64_t sigs)
 	return false;
 }
 
+/* Part of a transfer is done: that is the call's answer, and the signal comes after it. */
+static void interrupt(struct task *t)
+{
+	if (t->park.progress && sigmask_interrupts(t, blocked(t->tid)))
+		loop_complete(t, call_done(&t->call, (int64_t)t->park.progress));
+	else
+		loop_reissue(t);
+}
+
 void signals_wake_parked(void)
 {
 	for (struct task *t = task_list; t; t = t->next) {
@@ -91,7 +101,7 @@ void signals_wake_parked(void)
 		if (t->park.has_mask)
 			loop_complete(t, ACT_NATIVE);
 		else
-			loop_reissue(t);
+			interrupt(t);
 	}
 }
 

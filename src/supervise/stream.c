@@ -209,6 +209,7 @@ static enum act write_pieces(struct task *t, struct call *c, struct gfd *g, cons
 		if (n <= 0)
 			break;
 		*progress += (uint64_t)n;
+		sched_moved();
 	}
 	return call_done(c, (int64_t)*progress);
 }

@@ -92,6 +92,7 @@ static enum act send_by_guest(
 	if (r <= 0 || (uint64_t)r >= m->v.total || !stream_is_bytes(g))
 		return call_done(c, r);
 	t->park.progress = (uint64_t)r;
+	sched_moved();
 	return stream_write(t, c, g, &m->v, &o);
 }
 
@@ -123,8 +124,10 @@ static enum act several(
 		count - *progress, c->arg[3] | MSG_DONTWAIT};
 	int64_t r = inject(t, c->nr, arg);
 
-	if (r > 0)
+	if (r > 0) {
 		*progress += (uint64_t)r;
+		sched_moved();
+	}
 	if (r < 0 && r != -EAGAIN)
 		return call_done(c, *progress ? (int64_t)*progress : r);
 	if (*progress >= count || (*progress && !sends && (c->arg[3] & MSG_WAITFORONE)))
@@ -205,6 +208,7 @@ static enum act recv_all(
 		if (n < 0)
 			return call_done(c, *progress ? (int64_t)*progress : n);
 		*progress += (uint64_t)n;
+		sched_moved();
 	}
 	return call_done(c, clear_header(t, m) < 0 ? -EFAULT : (int64_t)*progress);
 }

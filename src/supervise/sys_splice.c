@@ -13,6 +13,7 @@
 #include "supervise/gmem.h"
 #include "supervise/handlers.h"
 #include "supervise/io.h"
+#include "supervise/sched.h"
 #include "supervise/stream.h"
 #include "wire/sysnr.h"
 
@@ -47,24 +48,32 @@ static bool is_plain(const struct gfd *g)
 	return g->kind == FDKIND_FILE || io_is_own_output(g);
 }
 
-/* `o` is as the call began; moves until all is done, parking when the target is full. */
-static enum act sendfile_pieces(struct task *t, struct call *c, struct gfd *out,
-	const struct gfd *in, struct offset *o, uint64_t count)
+/*
+ * Into a socket all of it goes, as in the kernel; into a pipe what fits at once. The guest's offset is
+ * written at every park, so that it is right when a signal ends the call there.
+ */
+static enum act sendfile_pieces(struct task *t, struct call *c, struct gfd *out, const struct gfd *in,
+	struct offset *o, uint64_t count)
 {
 	uint64_t *progress = &t->park.progress;
 
-	o->value += (off_t)*progress;
 	gfd_set_nonblock(out);
 	while (*progress < count) {
 		ssize_t n = sendfile(out->fd, in->fd, offset_of(o), count - *progress);
 
-		if (n < 0 && errno == EAGAIN && !t->park.timed_out)
+		if (n < 0 && errno == EAGAIN && !t->park.timed_out) {
+			if (offset_write(t, o) < 0)
+				return call_done(c, -EFAULT);
 			return stream_park(t, out, SO_SNDTIMEO);
+		}
 		if (n < 0 && *progress == 0)
 			return errno == EPIPE ? ACT_NATIVE : call_done(c, -errno);
 		if (n <= 0)
 			break;
 		*progress += (uint64_t)n;
+		sched_moved();
+		if (out->kind == FDKIND_PIPE)
+			break;
 	}
 	if (offset_write(t, o) < 0)
 		return call_done(c, -EFAULT);
