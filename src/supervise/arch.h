@@ -34,8 +34,13 @@ void arch_call_set_arg(struct regs *regs, int i, uint64_t value);
 /* At an exit stop. */
 int64_t arch_result_get(const struct regs *regs);
 void arch_result_set(struct regs *regs, int64_t result);
-/* At a seccomp stop: makes the instruction run again from the start when the task goes on. */
-int arch_call_reissue(pid_t tid, struct regs *regs, const struct call *call);
+/*
+ * At a call's stop (seccomp, or exit after an injection): makes the instruction run again from the
+ * start when the task goes on. `restart`: what the call would answer if a signal came first,
+ * ERESTARTSYS or ERESTARTNOHAND; 0 when it was not going to sleep. arm64 resumes the task for that, up
+ * to a stop before any signal is taken. 0 or -1 with errno.
+ */
+int arch_call_reissue(pid_t tid, struct regs *regs, const struct call *call, int restart);
 /*
  * At a signal-delivery stop after arch_call_reissue and before the instruction ran: makes it look as
  * if the kernel had been interrupted in it, so that the kernel itself does SA_RESTART or EINTR.
@@ -66,7 +71,11 @@ extern const uint32_t arch_nr_limit;
  * Fixed address of a private page in every address space (mapped when first needed: inject.h): a u32
  * window of clock reads at offset 0; from ARCH_SCRATCH on it is ours for arguments of injected calls.
  */
+#if defined(__x86_64__)
 #define ARCH_COUNTER_PAGE 0x200000000000ull
+#else
+#define ARCH_COUNTER_PAGE 0x2000000000ull /* some arm64 kernels have addresses of 39 bits only */
+#endif
 #define ARCH_SCRATCH (ARCH_COUNTER_PAGE + 64)
 
 /*
@@ -96,5 +105,7 @@ size_t arch_vdso_jump(unsigned char *out, uint64_t from, uint64_t to);
 int arch_trap_emulate(pid_t tid, struct regs *regs, uint64_t tsc);
 /* In the guest child before exec: makes counters trap. 0 or -1 with errno. */
 int arch_trap_setup(void);
+/* In the supervisor, before the guest starts: tells what this machine cannot make trap. */
+void arch_report_assumptions(void);
 
 #endif

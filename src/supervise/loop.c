@@ -100,7 +100,7 @@ static void go_native(struct task *t, bool leave)
 
 		t->at_exit = false;
 		t->changed = false;
-		if (arch_call_reissue(t->tid, &regs, &t->call) < 0 && errno != ESRCH)
+		if (arch_call_reissue(t->tid, &regs, &t->call, 0) < 0 && errno != ESRCH)
 			abort();
 		return;
 	}
@@ -156,7 +156,7 @@ void loop_reissue(struct task *t)
 {
 	struct regs regs = t->regs;
 
-	if (arch_call_reissue(t->tid, &regs, &t->call) < 0 && errno != ESRCH)
+	if (arch_call_reissue(t->tid, &regs, &t->call, t->restart) < 0 && errno != ESRCH)
 		abort();
 	t->at_exit = false;
 	t->reissued = true;

@@ -113,6 +113,7 @@ static int run_engine(struct error *err)
 	entropy_init(contract.entropy_key);
 	if (vdso_init(&why) < 0)
 		report_not_enforced(REASON_VDSO_UNPATCHED, "could not patch vDSO: %s", why.msg);
+	arch_report_assumptions();
 	loop_init();
 	files_init();
 	io_init(contract.stdin_kind == CONTRACT_STDIN_STREAM, contract.tty);

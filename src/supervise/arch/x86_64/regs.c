@@ -80,8 +80,9 @@ void arch_result_set(struct regs *regs, int64_t result)
 	regs->user.rax = (unsigned long long)result;
 }
 
-int arch_call_reissue(pid_t tid, struct regs *regs, const struct call *call)
+int arch_call_reissue(pid_t tid, struct regs *regs, const struct call *call, int restart)
 {
+	(void)restart; /* the signal's own stop is early enough: arch_call_interrupt */
 	regs->user.rip -= arch_insn_length;
 	regs->user.rax = (unsigned long long)call->nr;
 	regs->user.orig_rax = (unsigned long long)-1;
