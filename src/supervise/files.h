@@ -5,8 +5,8 @@
 
 /* Before the guest starts. */
 void files_init(void);
-/* The clock is about to move: what the guest changed since the last move gets the time that ends now.
- * Called by clock_advance before it changes the clock, and once when the run ends. */
+/* The clock is about to move: what the guest changed since the last move gets the time that ends
+ * now. Called by clock_advance before it changes the clock, and once when the run ends. */
 void files_settle(void);
 
 #endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Virtual inode numbers: counted from 1000 in the order in which the guest first sees a file, so
+ * that they depend on what the guest did alone. A file is known by (device, inode); another birth
+ * time behind the same pair is another file, and a file that the guest creates gets a new number
+ * even if the kernel gave it the pair and the tick of one that is gone.
+ */
+#ifndef SUPERVISE_INODE_H
+#define SUPERVISE_INODE_H
+
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "base/attr.h"
+
+enum { INODE_FIRST = 1000 };
+
+/* One known file. A pointer to it is good until the next inode_get or inode_create. */
+struct inode {
+	uint64_t ino;
+	uint64_t birth_ns;
+	uint32_t dev; /* major << 20 | minor, as the kernel packs it */
+	uint32_t number;
+	uint32_t times; /* ftime.c's: 1 + place of what it knows; 0: an untouched input */
+};
+
+/* The file behind a statx answer (STATX_INO and STATX_BTIME asked for), numbered at first sight. */
+struct inode *inode_get(const struct statx *stx);
+/* The same for a pair that the kernel names in a text (/proc/PID/maps). */
+struct inode *inode_get_pair(uint32_t major, uint32_t minor, uint64_t ino);
+/* NULL when it was never seen. */
+struct inode *inode_find(const struct statx *stx);
+/* The guest just created this file: a fresh number, nothing known of its times. */
+struct inode *inode_create(const struct statx *stx);
+/* It is the file that `before` described although its birth differs: a copy was made on writing. */
+void inode_moved(const struct statx *before, const struct statx *after);
+/* A number outside the counted ones for a file of /proc or /sys, from its path alone. */
+uint64_t inode_of_path(const char *path);
+
+#endif
