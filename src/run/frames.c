@@ -80,7 +80,8 @@ static int take_not_enforced(struct taking *t)
 		return 0;
 	/* The supervisor sends each new detail once and bounds their number. */
 	is_new = notes_add(&t->result->notes, (enum reason)reason, detail);
-	if (is_new)
+	/* The caller knows that it sent one; the report counts it all the same. */
+	if (is_new && !(reason == REASON_SIGNAL_FROM_OUTSIDE && t->result->was_interrupted))
 		say(t,
 			reason_info((enum reason)reason)->fatal ? "determinism not enforced: "
 								: "degraded: ",

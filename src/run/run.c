@@ -166,6 +166,9 @@ static int status_of(const struct run *r)
 		return end_status(worst);
 	if (r->was_compared && difference_any(&r->difference))
 		return 122;
+	/* Who interrupts a run asks for its end, and for no evidence. */
+	if (r->first.was_interrupted && r->first.signal)
+		return guest_status(&r->first);
 	if (r->contract.deterministic && !notes_is_enforced(&r->first.notes))
 		return 121;
 	return guest_status(&r->first);
