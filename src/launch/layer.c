@@ -58,7 +58,7 @@ static int try_overlay(int scratch, int upper, int *ret_tree, struct error *err)
 		return error_sys(err, "no user xattrs on tmpfs");
 	if (fremovexattr(upper, "user.sandglass") < 0 || fchdir(scratch) < 0)
 		return error_sys(err, "probe the written layer");
-	return mounts_new("overlay", options, ARRAY_LEN(options), ret_tree, err);
+	return mounts_new("overlay", MOUNTS_WRITABLE, options, ARRAY_LEN(options), ret_tree, err);
 }
 
 static int fill_by_launcher(int upper, int link, struct error *err)
@@ -82,9 +82,10 @@ int layer_attach(const struct plan *p, int to, int link, struct error *err)
 	autoclose int scratch = -1, tmpfs = -1, upper = -1, own = -1, tree = -1;
 	int lower = p->copy->tree;
 
-	if (mounts_new("tmpfs", NULL, 0, &scratch, err) < 0 ||
+	if (mounts_new("tmpfs", MOUNTS_WRITABLE, NULL, 0, &scratch, err) < 0 ||
 		mounts_attach(scratch, to, "", err) < 0 ||
-		mounts_new("tmpfs", options, ARRAY_LEN(options), &tmpfs, err) < 0 ||
+		mounts_new("tmpfs", MOUNTS_WRITABLE, options, ARRAY_LEN(options), &tmpfs, err) <
+			0 ||
 		attach_at(tmpfs, scratch, "up", err) < 0 || make_upper(p, tmpfs, &upper, err) < 0)
 		return -1;
 	if (lower < 0) {

@@ -14,8 +14,14 @@
 
 #include "base/fd.h"
 
-int mounts_new(const char *type, const struct mounts_option *options, size_t count, int *ret_fd,
-	struct error *err)
+static const uint64_t attrs_of[] = {
+	[MOUNTS_READ_ONLY] = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY,
+	[MOUNTS_WRITABLE] = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
+	[MOUNTS_DEVICE] = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
+};
+
+int mounts_new(const char *type, enum mounts_kind kind, const struct mounts_option *options,
+	size_t count, int *ret_fd, struct error *err)
 {
 	autoclose int fs = fsopen(type, FSOPEN_CLOEXEC);
 	int fd;
@@ -31,7 +37,7 @@ int mounts_new(const char *type, const struct mounts_option *options, size_t cou
 	}
 	if (fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return error_sys(err, "make a %s file system", type);
-	fd = fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	fd = fsmount(fs, FSMOUNT_CLOEXEC, (unsigned)attrs_of[kind]);
 	if (fd < 0)
 		return error_sys(err, "mount %s", type);
 	*ret_fd = fd;
@@ -51,13 +57,8 @@ int mounts_clone(int dirfd, const char *path, int *ret_fd, struct error *err)
 
 int mounts_set_kind(int tree, enum mounts_kind kind, struct error *err)
 {
-	static const uint64_t attrs[] = {
-		[MOUNTS_READ_ONLY] = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY,
-		[MOUNTS_WRITABLE] = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
-		[MOUNTS_DEVICE] = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
-	};
 	/* Private: no mount made later on the host shows up inside. */
-	struct mount_attr attr = {.attr_set = attrs[kind], .propagation = MS_PRIVATE};
+	struct mount_attr attr = {.attr_set = attrs_of[kind], .propagation = MS_PRIVATE};
 
 	if (mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) < 0)
 		return error_sys(err, "restrict a mount");

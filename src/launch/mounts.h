@@ -22,12 +22,12 @@ struct mounts_option {
 enum mounts_kind {
 	MOUNTS_READ_ONLY,
 	MOUNTS_WRITABLE,
-	MOUNTS_DEVICE, /* a device node: dev, never executable */
+	MOUNTS_DEVICE, /* device nodes: may be opened, nothing is executable */
 };
 
 /* A new file system of this type, not yet attached; the caller closes *ret_fd. */
-MUST_CHECK int mounts_new(const char *type, const struct mounts_option *options, size_t count,
-	int *ret_fd, struct error *err);
+MUST_CHECK int mounts_new(const char *type, enum mounts_kind kind,
+	const struct mounts_option *options, size_t count, int *ret_fd, struct error *err);
 /* A detached copy of the mounts at dirfd/path (path "" for dirfd itself), with those beneath. */
 MUST_CHECK int mounts_clone(int dirfd, const char *path, int *ret_fd, struct error *err);
 /* Gives a detached tree, and all mounts in it, the attributes of its kind. */

@@ -27,7 +27,7 @@ int proc_make_stage(int *ret_stage, struct error *err)
 	static const struct mounts_option options[] = {
 		{"size", "16777216"}, {"nr_inodes", "4096"}, {"mode", "0755"}};
 
-	return mounts_new("tmpfs", options, ARRAY_LEN(options), ret_stage, err);
+	return mounts_new("tmpfs", MOUNTS_WRITABLE, options, ARRAY_LEN(options), ret_stage, err);
 }
 
 static int mask(int stage, int proc, struct error *err)
@@ -54,7 +54,7 @@ int proc_attach(int stage, int root, struct error *err)
 {
 	autoclose int tree = -1, proc = -1;
 
-	if (mounts_new("proc", NULL, 0, &tree, err) < 0)
+	if (mounts_new("proc", MOUNTS_WRITABLE, NULL, 0, &tree, err) < 0)
 		return error_wrap(err, "the kernel refuses a fresh /proc (is the host's own /proc "
 				       "partly masked, as in a "
 				       "container? run it with an unmasked /proc)");
@@ -74,7 +74,7 @@ int proc_attach_tmp(const struct plan *p, int dir, const char *name, struct erro
 		{"size", p->tmp_size}, {"nr_inodes", p->tmp_inodes}, {"mode", "1777"}};
 	autoclose int tree = -1;
 
-	if (mounts_new("tmpfs", options, ARRAY_LEN(options), &tree, err) < 0)
+	if (mounts_new("tmpfs", MOUNTS_WRITABLE, options, ARRAY_LEN(options), &tree, err) < 0)
 		return -1;
 	return mounts_attach(tree, dir, name, err);
 }
@@ -87,7 +87,7 @@ static int attach_pts(int dev, struct error *err)
 
 	if (mkdirat(dev, "pts", 0755) < 0)
 		return error_sys(err, "make /dev/pts");
-	if (mounts_new("devpts", options, ARRAY_LEN(options), &tree, err) < 0)
+	if (mounts_new("devpts", MOUNTS_DEVICE, options, ARRAY_LEN(options), &tree, err) < 0)
 		return -1;
 	return mounts_attach(tree, dev, "pts", err);
 }

@@ -102,7 +102,7 @@ static int lay_over(int *root, int scratch, struct error *err)
 		return error_sys(err, "make a layer");
 	if (mounts_attach(*root, scratch, "root", err) < 0)
 		return -1;
-	if (mounts_new("overlay", options, ARRAY_LEN(options), &tree, err) < 0)
+	if (mounts_new("overlay", MOUNTS_READ_ONLY, options, ARRAY_LEN(options), &tree, err) < 0)
 		return error_wrap(err, "the root file system lacks a directory to bind to, and "
 				       "none can be laid over it");
 	fd_close(root);
