@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* System call numbers of aarch64: NR_name is the number, or -1 where this architecture has no such call. */
+/* System call numbers of aarch64: NR_name is the number, or -1 where it has no such call. */
 #ifndef WIRE_SYSNR_AARCH64_H
 #define WIRE_SYSNR_AARCH64_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* System call numbers of x86_64: NR_name is the number, or -1 where this architecture has no such call. */
+/* System call numbers of x86_64: NR_name is the number, or -1 where it has no such call. */
 #ifndef WIRE_SYSNR_X86_64_H
 #define WIRE_SYSNR_X86_64_H
 
