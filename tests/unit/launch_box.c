@@ -125,7 +125,7 @@ static bool report(bool good, const char *what, int got)
 	return good;
 }
 
-int box_case(void (*body)(void), bool rootless)
+static int run_case(void (*body)(void), bool rootless)
 {
 	int mounts = count_lines("/proc/self/mountinfo"), status, orphans;
 	bool good = true;
@@ -157,6 +157,39 @@ int box_case(void (*body)(void), bool rootless)
 	       good;
 	remove_tree(box_dir);
 	return !good ? BOX_FAILED : status ? BOX_SKIPPED : 0;
+}
+
+static int run_as(const struct box_case *c, enum box_who who, int number)
+{
+	const char *as = who == BOX_ROOTLESS ? "rootless" : "as_root";
+	int result;
+
+	if (who == BOX_AS_ROOT && geteuid() != 0) {
+		printf("ok %d - %s_%s # SKIP not root\n", number, c->name, as);
+		return 0;
+	}
+	fflush(stdout);
+	result = run_case(c->body, who == BOX_ROOTLESS);
+	printf("%sok %d - %s_%s%s\n", result == BOX_FAILED ? "not " : "", number, c->name, as,
+		result == BOX_SKIPPED ? " # SKIP this host cannot try it" : "");
+	return result == BOX_FAILED;
+}
+
+int box_main(int argc, char **argv, const struct box_case *cases, size_t count)
+{
+	int number = 0, failed = 0;
+
+	if (argc != 2)
+		return 2;
+	box_probe = argv[1];
+	for (size_t i = 0; i < count; i++) {
+		if (cases[i].who & BOX_AS_ROOT)
+			failed += run_as(&cases[i], BOX_AS_ROOT, ++number);
+		if (cases[i].who & BOX_ROOTLESS)
+			failed += run_as(&cases[i], BOX_ROOTLESS, ++number);
+	}
+	printf("1..%d\n", number);
+	return failed ? 1 : 0;
 }
 
 void box_init(struct box *b)

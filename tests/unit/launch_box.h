@@ -17,33 +17,10 @@
 /* Both strings are shown when they differ. */
 #define CHECK_TEXT(got, expected) box_check_text(__FILE__, __LINE__, got, expected)
 
-/* The two cmocka tests of a case, and their entries in the list. */
-#define BOX_BOTH(name) \
-	static void name##_as_root(void **state) \
-	{ \
-		(void)state; \
-		if (geteuid() != 0) \
-			skip(); \
-		BOX_RUN(name, false); \
-	} \
-	static void name##_rootless(void **state) \
-	{ \
-		(void)state; \
-		BOX_RUN(name, true); \
-	}
-#define BOX_RUN(name, rootless) \
-	do { \
-		int result_ = box_case(name, rootless); \
-		if (result_ == BOX_SKIPPED) \
-			skip(); \
-		assert_int_equal(result_, 0); \
-	} while (0)
-#define BOX_ENTRY(name) cmocka_unit_test(name##_as_root), cmocka_unit_test(name##_rootless),
-
 NORETURN void box_fail(const char *file, int line, const char *what);
 void box_check_text(const char *file, int line, const char *got, const char *expected);
 
-/* The probe's path, and a directory of the case's own that its user owns; set by box_case. */
+/* The probe's path, and a directory of the case's own that its user owns; set by box_main. */
 extern const char *box_probe;
 extern char box_dir[64];
 
@@ -53,11 +30,25 @@ enum { BOX_UID = 65534, BOX_FAILED = 1, BOX_SKIPPED = 77 };
 /* Ends the case, which this host cannot try, and says why. Whatever it made must be undone. */
 NORETURN void box_skip(const char *why);
 
+enum box_who { BOX_AS_ROOT = 1, BOX_ROOTLESS = 2, BOX_BOTH = 3 };
+
+struct box_case {
+	const char *name; /* a sentence */
+	void (*body)(void);
+	enum box_who who;
+};
+
+#define BOX_CASE(name, who) \
+	{ \
+#name, name, who \
+	}
+
 /*
- * Runs the case in a process of its own, as BOX_UID when rootless; afterwards nothing may be left:
- * no process, mount, control group. 0, BOX_SKIPPED or BOX_FAILED; why is on standard error.
+ * Runs each case in a process of its own, as root and as BOX_UID. Afterwards nothing of it may be
+ * left: no process, mount or control group. Speaks TAP (cmocka's says `not ok` of a skipped case);
+ * why one failed is on standard error. argv[1] is the probe. Returns the exit status of main.
  */
-int box_case(void (*body)(void), bool rootless);
+int box_main(int argc, char **argv, const struct box_case *cases, size_t count);
 
 struct box {
 	struct contract contract;

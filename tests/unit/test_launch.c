@@ -3,12 +3,6 @@
  * What a guest finds in the native container, as root and without privileges: identity, confinement
  * and the view. Every case also checks that nothing is left behind.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -341,30 +335,24 @@ static void cgroup_limits_hold(void)
 	box_finish(&b);
 }
 
-#define CASES(X) \
-	X(identity_and_world_are_fixed) \
-	X(init_keeps_two_capabilities_and_can_seize) \
-	X(only_loopback_is_there_and_up) \
-	X(every_mount_is_restricted) \
-	X(system_files_cannot_be_written) \
-	X(nothing_else_of_the_host_is_shown) \
-	X(etc_has_the_fixed_texts) \
-	X(proc_tells_nothing_of_the_host) \
-	X(dev_has_six_nodes) \
-	X(tmpfs_sizes_are_the_contract_s) \
-	X(a_nudge_reaches_init) \
-	X(exit_status_is_told_and_free_is_safe_at_any_moment) \
-	X(degraded_limits_are_told) \
-	X(cgroup_limits_hold)
-
-CASES(BOX_BOTH)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {CASES(BOX_ENTRY)};
+	static const struct box_case cases[] = {
+		BOX_CASE(identity_and_world_are_fixed, BOX_BOTH),
+		BOX_CASE(init_keeps_two_capabilities_and_can_seize, BOX_BOTH),
+		BOX_CASE(only_loopback_is_there_and_up, BOX_BOTH),
+		BOX_CASE(every_mount_is_restricted, BOX_BOTH),
+		BOX_CASE(system_files_cannot_be_written, BOX_BOTH),
+		BOX_CASE(nothing_else_of_the_host_is_shown, BOX_BOTH),
+		BOX_CASE(etc_has_the_fixed_texts, BOX_BOTH),
+		BOX_CASE(proc_tells_nothing_of_the_host, BOX_BOTH),
+		BOX_CASE(dev_has_six_nodes, BOX_BOTH),
+		BOX_CASE(tmpfs_sizes_are_the_contract_s, BOX_BOTH),
+		BOX_CASE(a_nudge_reaches_init, BOX_BOTH),
+		BOX_CASE(exit_status_is_told_and_free_is_safe_at_any_moment, BOX_BOTH),
+		BOX_CASE(degraded_limits_are_told, BOX_BOTH),
+		BOX_CASE(cgroup_limits_hold, BOX_BOTH),
+	};
 
-	if (argc != 2)
-		return 1;
-	box_probe = argv[1];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return box_main(argc, argv, cases, ARRAY_LEN(cases));
 }
