@@ -76,11 +76,29 @@ static bool somebody_takes(const struct process *p, uint64_t sigs)
 	return false;
 }
 
-/* Part of a transfer is done: that is the call's answer, and the signal comes after it. */
+/* What it waits for may be there already: the kernel looks at that before it looks at signals. */
+static bool has_ended(struct task *t)
+{
+	enum act act;
+
+	if (t->park.kind != PARK_FD && t->park.kind != PARK_CHILD)
+		return false;
+	act = t->row->enter(t, &t->call);
+	if (act == ACT_PARK)
+		return false;
+	loop_complete(t, act);
+	return true;
+}
+
 static void interrupt(struct task *t)
 {
+	if (has_ended(t))
+		return;
+	/* Part of a transfer is done: that is the call's answer, and the signal comes after it. */
 	if (t->park.progress && sigmask_interrupts(t, blocked(t->tid)))
 		loop_complete(t, call_done(&t->call, (int64_t)t->park.progress));
+	else if (t->park.has_mask)
+		loop_complete(t, ACT_NATIVE);
 	else
 		loop_reissue(t);
 }
@@ -98,10 +116,7 @@ void signals_wake_parked(void)
 			if (!open || somebody_takes(t->proc, open))
 				continue;
 		}
-		if (t->park.has_mask)
-			loop_complete(t, ACT_NATIVE);
-		else
-			interrupt(t);
+		interrupt(t);
 	}
 }
 

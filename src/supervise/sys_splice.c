@@ -49,11 +49,11 @@ static bool is_plain(const struct gfd *g)
 }
 
 /*
- * Into a socket all of it goes, as in the kernel; into a pipe what fits at once. The guest's offset is
- * written at every park, so that it is right when a signal ends the call there.
+ * Into a socket all of it goes, as in the kernel; into a pipe what fits at once. The guest's offset
+ * is written at every park, so that it is right when a signal ends the call there.
  */
-static enum act sendfile_pieces(struct task *t, struct call *c, struct gfd *out, const struct gfd *in,
-	struct offset *o, uint64_t count)
+static enum act sendfile_pieces(struct task *t, struct call *c, struct gfd *out,
+	const struct gfd *in, struct offset *o, uint64_t count)
 {
 	uint64_t *progress = &t->park.progress;
 
