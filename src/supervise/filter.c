@@ -11,6 +11,7 @@
 #include "supervise/filter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -57,6 +58,9 @@ static const struct check {
 	{NR_clone, 0, ANY_BIT, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET, EPERM},
 	/* Whether the host has huge pages to spare is not for the guest to know. */
 	{NR_mmap, 3, ANY_BIT, MAP_HUGETLB, ENOMEM},
+	{NR_memfd_create, 1, ANY_BIT, MFD_HUGETLB, ENOSYS},
+	/* PIDFD_THREAD, younger than the pinned kernel. */
+	{NR_pidfd_open, 1, ANY_BIT, O_EXCL, EINVAL},
 	/* Would read as old data or zeros, as the host's need of memory has it; callers fall back
 	 * to MADV_DONTNEED, since kernels before 4.5 refuse it too. */
 	{NR_madvise, 2, EQUAL, MADV_FREE, EINVAL},

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Options of descriptors: ioctl, getsockopt, setsockopt. What terminals and sockets are asked every
+ * day is native; what would answer from the host's clock, hardware, disks or counters is refused as
+ * by a file or protocol that does not know the option.
+ */
+#include <errno.h>
+#include <linux/if.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "base/attr.h"
+#include "supervise/handlers.h"
+
+/* Requests outside the terminal's own that are native. */
+static const uint32_t native_requests[] = {
+	/* The network has one interface, lo, with the kernel's defaults. */
+	FIOSETOWN,
+	SIOCSPGRP,
+	FIOGETOWN,
+	SIOCGPGRP,
+	SIOCATMARK,
+	SIOCGIFNAME,
+	SIOCGIFCONF,
+	SIOCGIFFLAGS,
+	SIOCGIFADDR,
+	SIOCGIFDSTADDR,
+	SIOCGIFBRDADDR,
+	SIOCGIFNETMASK,
+	SIOCGIFMETRIC,
+	SIOCGIFMTU,
+	SIOCGIFHWADDR,
+	SIOCGIFINDEX,
+	SIOCGIFTXQLEN,
+};
+
+/* The type that terminal requests carry, and those of all files beside them (FIONREAD, FIONBIO). */
+enum { TERMINAL = 'T' };
+
+enum act enter_ioctl(struct task *t, struct call *c)
+{
+	uint32_t request = (uint32_t)c->arg[1];
+	(void)t;
+	if (_IOC_TYPE(request) == TERMINAL)
+		return ACT_NATIVE;
+	for (size_t i = 0; i < ARRAY_LEN(native_requests); i++)
+		if (native_requests[i] == request)
+			return ACT_NATIVE;
+	return call_done(c, -ENOTTY);
+}
+
+struct option {
+	int level, name;
+};
+
+/* Younger than the C library's headers, or not in them. */
+enum {
+	PEERPIDFD = 77,	       /* SO_PEERPIDFD */
+	RCVPRIORITY = 82,      /* SO_RCVPRIORITY and what follows it */
+	TIMESTAMP_NEW = 63,    /* SO_TIMESTAMP_NEW */
+	TIMESTAMPNS_NEW = 64,  /* SO_TIMESTAMPNS_NEW */
+	TIMESTAMPING_NEW = 65, /* SO_TIMESTAMPING_NEW */
+	PREFER_BUSY_POLL = 69, /* SO_PREFER_BUSY_POLL */
+	BUSY_POLL_BUDGET = 70, /* SO_BUSY_POLL_BUDGET */
+	NETNS_COOKIE = 71,     /* SO_NETNS_COOKIE */
+	TX_DELAY = 37,	       /* TCP_TX_DELAY */
+};
+
+/* Figures of the host: counters of all its sockets, memory, round trip times. */
+static const struct option not_told[] = {
+	{SOL_SOCKET, SO_COOKIE},
+	{SOL_SOCKET, NETNS_COOKIE},
+	{SOL_SOCKET, SO_MEMINFO},
+	{SOL_SOCKET, SO_INCOMING_CPU},
+	{SOL_SOCKET, SO_INCOMING_NAPI_ID},
+	{SOL_SOCKET, SO_PEERGROUPS},
+	{SOL_SOCKET, PEERPIDFD},
+	{IPPROTO_TCP, TCP_INFO},
+	{IPPROTO_TCP, TCP_CC_INFO},
+	{IPPROTO_TCP, TCP_TIMESTAMP},
+	{IPPROTO_TCP, TCP_CONGESTION},
+};
+
+/* Real time in messages, and sending at a pace of real time. */
+static const struct option not_set[] = {
+	{SOL_SOCKET, SO_TIMESTAMP},
+	{SOL_SOCKET, SO_TIMESTAMPNS},
+	{SOL_SOCKET, SO_TIMESTAMPING},
+	{SOL_SOCKET, TIMESTAMP_NEW},
+	{SOL_SOCKET, TIMESTAMPNS_NEW},
+	{SOL_SOCKET, TIMESTAMPING_NEW},
+	{SOL_SOCKET, SO_INCOMING_CPU},
+	{SOL_SOCKET, SO_TXTIME},
+	{SOL_SOCKET, SO_MAX_PACING_RATE},
+	{SOL_SOCKET, SO_BUSY_POLL},
+	{SOL_SOCKET, PREFER_BUSY_POLL},
+	{SOL_SOCKET, BUSY_POLL_BUDGET},
+	{IPPROTO_TCP, TCP_CONGESTION},
+	{IPPROTO_TCP, TX_DELAY},
+};
+
+static bool is_listed(const struct option *options, size_t count, const struct call *c)
+{
+	int level = (int)c->arg[1], name = (int)c->arg[2];
+	if (level == SOL_SOCKET && name >= RCVPRIORITY)
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (options[i].level == level && options[i].name == name)
+			return true;
+	return false;
+}
+
+enum act enter_getsockopt(struct task *t, struct call *c)
+{
+	(void)t;
+	if (is_listed(not_told, ARRAY_LEN(not_told), c))
+		return call_done(c, -ENOPROTOOPT);
+	return ACT_NATIVE;
+}
+
+enum act enter_setsockopt(struct task *t, struct call *c)
+{
+	(void)t;
+	if (is_listed(not_set, ARRAY_LEN(not_set), c))
+		return call_done(c, -ENOPROTOOPT);
+	return ACT_NATIVE;
+}
