@@ -514,8 +514,10 @@ static void host_signals(void)
 {
 	int sig;
 
-	if (host_take_alarm())
+	if (host_take_alarm()) {
+		report_flush();
 		tick();
+	}
 	if (!host_take_message())
 		return;
 	while ((sig = report_poll_signal()) != 0) {
@@ -550,6 +552,7 @@ static void wait_report(void)
 
 void loop_wait_any(void)
 {
+	report_flush();
 	wait_report();
 }
 

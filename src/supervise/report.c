@@ -10,10 +10,11 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/fd.h"
 #include "supervise/clock.h"
 #include "wire/frame.h"
 
-enum { DECISIONS_PER_FRAME = 1024, DETAILS_MAX = 16 };
+enum { DECISIONS_PER_FRAME = 1024, DETAILS_MAX = 16, OUT_MAX = 65536 };
 
 struct counts report_counts;
 
@@ -21,6 +22,7 @@ static int control = -1;
 static bool decisions_on;
 static unsigned char decisions[DECISIONS_PER_FRAME * DECISION_SIZE];
 static size_t decisions_len;
+static struct bytes out; /* frames not written yet */
 static struct {
 	uint64_t count;
 	uint32_t detail_count;
@@ -34,21 +36,34 @@ void report_init(int control_fd, bool with_decisions)
 }
 
 /* A host that is gone takes us with it: nobody would read what the guest did. */
-static void send_frame(enum frame_type type, const struct bytes *b)
+static void write_out(void)
 {
 	struct error err;
 
-	if (frame_send(control, type, b->data, b->len, &err) < 0)
+	if (out.len && fd_write_all(control, out.data, out.len, &err) < 0)
 		_Exit(125);
+	out.len = 0;
 }
 
 static void flush_decisions(void)
 {
-	struct bytes b = {.data = decisions, .len = decisions_len};
-
 	if (decisions_len)
-		send_frame(FRAME_DECISIONS, &b);
+		frame_put(&out, FRAME_DECISIONS, decisions, decisions_len);
 	decisions_len = 0;
+}
+
+void report_flush(void)
+{
+	flush_decisions();
+	write_out();
+}
+
+/* Frames wait for company, since each write wakes the host; `now` are those a user waits for. */
+static void send_frame(enum frame_type type, const struct bytes *b, bool now)
+{
+	frame_put(&out, type, b->data, b->len);
+	if (now || out.len >= OUT_MAX)
+		write_out();
 }
 
 static uint64_t hash_text(const char *s)
@@ -82,7 +97,7 @@ static void say(enum frame_type type, enum reason reason, const char *detail)
 	if (type == FRAME_NOT_ENFORCED)
 		bytes_put_u32(&b, is_news(reason, detail));
 	bytes_put_string(&b, detail);
-	send_frame(type, &b);
+	send_frame(type, &b, true);
 }
 
 void report_not_enforced(enum reason reason, const char *fmt, ...)
@@ -124,8 +139,10 @@ void report_decision(enum decision_kind kind, struct task *t, int nr, const uint
 		memcpy(d.args, args, sizeof(d.args));
 	decision_encode(decisions + decisions_len, &d);
 	decisions_len += DECISION_SIZE;
-	if (decisions_len == sizeof(decisions))
+	if (decisions_len == sizeof(decisions)) {
 		flush_decisions();
+		write_out();
+	}
 }
 
 static void send_timer(enum frame_type type, struct task *t, uint64_t deadline_ns)
@@ -134,7 +151,7 @@ static void send_timer(enum frame_type type, struct task *t, uint64_t deadline_n
 
 	bytes_put_u32(&b, t ? t->ordinal : 0);
 	bytes_put_u64(&b, deadline_ns);
-	send_frame(type, &b);
+	send_frame(type, &b, false);
 }
 
 void report_timer_armed(struct task *t, uint64_t deadline_ns)
@@ -155,7 +172,7 @@ void report_external_read(struct task *t, uint64_t len, const char *what)
 	bytes_put_u32(&b, t->ordinal);
 	bytes_put_u64(&b, len);
 	bytes_put_string(&b, what);
-	send_frame(FRAME_EXTERNAL_READ, &b);
+	send_frame(FRAME_EXTERNAL_READ, &b, false);
 }
 
 void report_entropy(uint32_t process, uint64_t draw, uint32_t len)
@@ -166,7 +183,7 @@ void report_entropy(uint32_t process, uint64_t draw, uint32_t len)
 	bytes_put_u32(&b, process);
 	bytes_put_u64(&b, draw);
 	bytes_put_u32(&b, len);
-	send_frame(FRAME_ENTROPY, &b);
+	send_frame(FRAME_ENTROPY, &b, false);
 }
 
 void report_exec(struct task *t, const char *path)
@@ -175,7 +192,7 @@ void report_exec(struct task *t, const char *path)
 
 	bytes_put_u32(&b, t->proc->ordinal);
 	bytes_put_string(&b, path);
-	send_frame(FRAME_EXEC, &b);
+	send_frame(FRAME_EXEC, &b, false);
 }
 
 void report_started(uint32_t pid)
@@ -183,7 +200,7 @@ void report_started(uint32_t pid)
 	auto_bytes struct bytes b = {0};
 
 	bytes_put_u32(&b, pid);
-	send_frame(FRAME_STARTED, &b);
+	send_frame(FRAME_STARTED, &b, true);
 }
 
 void report_deadlock(const char *text)
@@ -191,7 +208,7 @@ void report_deadlock(const char *text)
 	auto_bytes struct bytes b = {0};
 
 	bytes_put_string(&b, text);
-	send_frame(FRAME_DEADLOCK, &b);
+	send_frame(FRAME_DEADLOCK, &b, true);
 }
 
 void report_failed(const struct error *err)
@@ -201,7 +218,7 @@ void report_failed(const struct error *err)
 	bytes_put_u32(&b, err->code);
 	bytes_put_u32(&b, (uint32_t)err->sys);
 	bytes_put_string(&b, err->msg);
-	send_frame(FRAME_FAILED, &b);
+	send_frame(FRAME_FAILED, &b, true);
 }
 
 void report_exit(uint32_t kind, uint32_t code)
@@ -213,11 +230,11 @@ void report_exit(uint32_t kind, uint32_t code)
 	report_counts.clock_advances = clock_advances();
 	report_counts.timers_fired = timer_fired_count();
 	counts_encode(&counts, &report_counts);
-	send_frame(FRAME_COUNTS, &counts);
+	send_frame(FRAME_COUNTS, &counts, false);
 	bytes_put_u32(&b, kind);
 	bytes_put_u32(&b, code);
 	bytes_put_u32(&b, 0);
-	send_frame(FRAME_EXIT, &b);
+	send_frame(FRAME_EXIT, &b, true);
 }
 
 int report_poll_signal(void)

@@ -15,6 +15,8 @@
 extern struct counts report_counts; /* the figures, counted where things happen */
 
 void report_init(int control, bool decisions);
+/* Frames are gathered; this writes what there is. Before any wait in real time, and on every tick. */
+void report_flush(void);
 /* A hole was touched. Said to the host the first time and for each new detail up to 16, counted always. */
 void report_not_enforced(enum reason reason, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Something that holds only under an assumption. */

@@ -261,6 +261,7 @@ static bool wait_for_something(void)
 		advance(due);
 		return true;
 	}
+	report_flush();
 	if (io_wait_external())
 		return true;
 	if (signals_wait_stopped())
@@ -277,13 +278,13 @@ struct task *sched_next(void)
 
 		if (loop_is_ending() || !task_list)
 			return NULL;
+		if (timer_next(&due) && due <= clock_monotonic())
+			clock_advance(clock_monotonic()); /* a sleep of nothing */
+		retry_parked(); /* before signals: a call that can answer does not end with EINTR */
 		if (signals_changed) {
 			signals_changed = false;
 			signals_wake_parked();
 		}
-		if (timer_next(&due) && due <= clock_monotonic())
-			clock_advance(clock_monotonic()); /* a sleep of nothing */
-		retry_parked();
 		if (all_idle()) {
 			if (timer_next(&due))
 				advance(due);

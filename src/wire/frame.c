@@ -22,6 +22,12 @@ const char *frame_name(uint32_t type)
 	}
 }
 
+void frame_put(struct bytes *out, enum frame_type type, const void *payload, size_t len)
+{
+	bytes_put_u32(out, type);
+	bytes_put_block(out, payload, len);
+}
+
 int frame_send(int sock, enum frame_type type, const void *payload, size_t len, struct error *err)
 {
 	unsigned char header[FRAME_HEADER];

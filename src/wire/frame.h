@@ -50,6 +50,8 @@ enum frame_type {
 /* The frame's name, or NULL for a number that is none. */
 const char *frame_name(uint32_t type);
 
+/* Appends one frame to a buffer, for writing several at once. */
+void frame_put(struct bytes *out, enum frame_type type, const void *payload, size_t len);
 MUST_CHECK int frame_send(
 	int sock, enum frame_type type, const void *payload, size_t len, struct error *err);
 /*
