@@ -78,6 +78,11 @@ static int count_groups(const char *dir, pid_t pid, int depth)
 	return n;
 }
 
+int box_groups_of(pid_t pid)
+{
+	return count_groups("/sys/fs/cgroup", pid, 0);
+}
+
 static void enter_case(void (*body)(void), bool rootless)
 {
 	if (rootless && geteuid() == 0 &&
@@ -152,9 +157,7 @@ static int run_case(void (*body)(void), bool rootless)
 	good = report(count_lines("/proc/self/mountinfo") == mounts, "mounts",
 		       count_lines("/proc/self/mountinfo") - mounts) &&
 	       good;
-	good = report(count_groups("/sys/fs/cgroup", pid, 0) == 0, "control groups",
-		       count_groups("/sys/fs/cgroup", pid, 0)) &&
-	       good;
+	good = report(box_groups_of(pid) == 0, "control groups", box_groups_of(pid)) && good;
 	remove_tree(box_dir);
 	return !good ? BOX_FAILED : status ? BOX_SKIPPED : 0;
 }

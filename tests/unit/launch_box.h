@@ -4,6 +4,8 @@
 #define TESTS_LAUNCH_BOX_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 #include "base/attr.h"
 #include "launch/launch.h"
@@ -49,6 +51,9 @@ struct box_case {
  * why one failed is on standard error. argv[1] is the probe. Returns the exit status of main.
  */
 int box_main(int argc, char **argv, const struct box_case *cases, size_t count);
+
+/* Control groups that this process made for runs and that are there. */
+int box_groups_of(pid_t pid);
 
 struct box {
 	struct contract contract;
