@@ -264,8 +264,6 @@ static bool wait_for_something(void)
 	report_flush();
 	if (io_wait_external())
 		return true;
-	if (signals_wait_stopped())
-		return true;
 	deadlock();
 	return false;
 }

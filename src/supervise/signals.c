@@ -23,6 +23,7 @@
 
 #include "base/attr.h"
 #include "supervise/clock.h"
+#include "supervise/handlers.h"
 #include "supervise/loop.h"
 #include "supervise/report.h"
 #include "supervise/sched.h"
@@ -98,7 +99,7 @@ static void interrupt(struct task *t)
 	if (t->park.progress && sigmask_interrupts(t, blocked(t->tid)))
 		loop_complete(t, call_done(&t->call, (int64_t)t->park.progress));
 	else if (t->park.has_mask)
-		loop_complete(t, ACT_NATIVE);
+		loop_complete(t, t->row->leave == leave_none ? ACT_NATIVE : ACT_LEAVE);
 	else
 		loop_reissue(t);
 }
@@ -139,23 +140,29 @@ static bool is_caught(pid_t tid, int sig)
 	return line && (strtoull(line + 9, NULL, 16) >> (sig - 1) & 1);
 }
 
-/* Host figures that a siginfo carries, and the sender of a timer's signal. */
-static void clean_info(pid_t tid, int sig)
+bool signals_clean(siginfo_t *info)
+{
+	if (info->si_signo == SIGCHLD && info->si_code > 0 && (info->si_utime || info->si_stime)) {
+		info->si_utime = 0;
+		info->si_stime = 0;
+		return true;
+	}
+	if (info->si_signo == SIGALRM && info->si_code == SI_USER && info->si_pid == 1) {
+		info->si_code = SI_KERNEL;
+		info->si_pid = 0;
+		info->si_uid = 0;
+		return true;
+	}
+	return false;
+}
+
+static void clean_delivery(pid_t tid, int sig)
 {
 	siginfo_t info;
 
 	if (sig != SIGCHLD && sig != SIGALRM)
 		return;
-	if (ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0)
-		return;
-	if (sig == SIGCHLD && info.si_code > 0) {
-		info.si_utime = 0;
-		info.si_stime = 0;
-	} else if (sig == SIGALRM && info.si_code == SI_USER && info.si_pid == 1) {
-		info.si_code = SI_KERNEL;
-		info.si_pid = 0;
-		info.si_uid = 0;
-	} else
+	if (ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0 || !signals_clean(&info))
 		return;
 	if (ptrace(PTRACE_SETSIGINFO, tid, 0, &info) < 0 && errno != ESRCH)
 		abort();
@@ -189,7 +196,7 @@ void signals_deliver(struct task *t, int sig)
 	if (t->reissued)
 		interrupt_call(t, &regs, sig);
 	t->reissued = false;
-	clean_info(t->tid, sig);
+	clean_delivery(t->tid, sig);
 	t->signal = sig;
 	report_decision(DECISION_SIGNAL, t, sig, NULL, 0);
 }
@@ -202,21 +209,31 @@ void signals_group_stop(struct task *t)
 	sched_children_changed();
 }
 
-bool signals_wait_stopped(void)
+static bool is_target(const struct process *p, pid_t pid, pid_t sender_group)
 {
-	bool any = false;
+	if (pid > 0)
+		return p->pid == pid;
+	if (pid == -1)
+		return true;
+	return getpgid(p->pid) == (pid ? -pid : sender_group);
+}
 
-	for (struct task *t = task_list; t; t = t->next) {
+/* SIGCONT wakes a stopped task whatever its mask says: its report is certain, so it is waited for. */
+void signals_continued(const struct task *sender, pid_t pid)
+{
+	pid_t group = getpgid(sender->proc->pid);
+
+	for (struct task *t = task_list, *next; t; t = next) {
 		int status;
 
-		if (t->state != TASK_STOPPED)
+		next = t->next;
+		if (t->state != TASK_STOPPED || !is_target(t->proc, pid, group))
 			continue;
-		if (waitpid(t->tid, &status, __WALL | WNOHANG) == t->tid) {
-			loop_report(t->tid, status);
-			any = true;
-		}
+		while (waitpid(t->tid, &status, __WALL) < 0 && errno == EINTR)
+			continue;
+		loop_report(t->tid, status);
 	}
-	return any;
+	sched_children_changed();
 }
 
 void signals_send_timer(struct process *p, int sig)

@@ -3,6 +3,7 @@
 #ifndef SUPERVISE_SIGNALS_H
 #define SUPERVISE_SIGNALS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,8 +17,10 @@ void signals_wake_parked(void);
 /* t stands at a signal-delivery stop: decides what is delivered (t->signal) and makes an interrupted
  * call look interrupted. */
 void signals_deliver(struct task *t, int sig);
-/* Stopped tasks (job control) that were continued join the queue. True when one did. */
-bool signals_wait_stopped(void);
+/* Host figures that a siginfo carries, and the sender of a timer's signal. True when it was changed. */
+bool signals_clean(siginfo_t *info);
+/* sender sent SIGCONT to pid (as in kill(2)) with success: the stopped tasks go on. */
+void signals_continued(const struct task *sender, pid_t pid);
 /* t stands at a group stop. */
 void signals_group_stop(struct task *t);
 /* A timer's signal for a process, as if the kernel had sent it. */

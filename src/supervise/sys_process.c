@@ -10,6 +10,7 @@
 #include "supervise/handlers.h"
 #include "supervise/loop.h"
 #include "supervise/sched.h"
+#include "supervise/signals.h"
 #include "supervise/sys_time.h"
 #include "wire/sysnr.h"
 
@@ -170,6 +171,8 @@ enum act enter_kill(struct task *t, struct call *c)
 	sched_signals_changed();
 	if (sig == SIGSTOP || sig == SIGCONT)
 		sched_children_changed();
+	if (sig == SIGCONT)
+		return ACT_LEAVE;
 	if (sig != SIGKILL || pid <= 0)
 		return ACT_NATIVE;
 	target = task_find(c->nr == NR_tgkill ? (pid_t)c->arg[1] : pid);
@@ -177,6 +180,13 @@ enum act enter_kill(struct task *t, struct call *c)
 		return ACT_NATIVE;
 	loop_kill_process(target->proc);
 	return call_done(c, 0);
+}
+
+/* SIGCONT was sent. */
+void leave_kill(struct task *t, struct call *c)
+{
+	if (c->result == 0)
+		signals_continued(t, (pid_t)c->arg[0]);
 }
 
 enum act enter_queue_signal(struct task *t, struct call *c)

@@ -42,7 +42,7 @@ enum act enter_rt_sigtimedwait(struct task *t, struct call *c)
 	}
 	pending = signals_pending(t);
 	if (pending & (set | ~signals_blocked(t)))
-		return ACT_NATIVE;
+		return ACT_LEAVE;
 	if (t->park.timed_out)
 		return call_done(c, -EAGAIN);
 	if (deadline == clock_monotonic()) {
@@ -51,4 +51,15 @@ enum act enter_rt_sigtimedwait(struct task *t, struct call *c)
 	}
 	park_with_mask(t, signals_blocked(t) & ~set);
 	return park_on_until(t, PARK_TIME, deadline);
+}
+
+/* What it took from the queue is told as a delivery would be. */
+void leave_rt_sigtimedwait(struct task *t, struct call *c)
+{
+	siginfo_t info;
+
+	if (c->result <= 0 || !c->arg[1] || gmem_read(t, c->arg[1], &info, sizeof(info)) < 0)
+		return;
+	if (signals_clean(&info) && gmem_write(t, c->arg[1], &info, sizeof(info)) < 0)
+		c->result = -EFAULT;
 }
