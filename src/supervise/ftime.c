@@ -280,10 +280,10 @@ void ftime_gone(const struct statx *stx)
 		return;
 	for (uint32_t k = 0; k < candidate_count; k++)
 		if (candidates[k].times == i->times) {
+			candidate_settle(&candidates[k]);
 			candidate_drop(k);
 			break;
 		}
-	r->seen_ns = UNSEEN;
 }
 
 void ftime_settle(void)

@@ -51,7 +51,7 @@ void ftime_writable(int fd, const struct statx *stx, const struct statx *before)
 /* The guest set the times itself; stx is the state after it. An omitted one is NULL. */
 void ftime_set(int fd, const struct statx *stx, const struct statx *before, const int64_t *atime_ns,
 	const int64_t *mtime_ns);
-/* Its last name is gone: it is not held any longer, and shows now to whom still has it open. */
+/* Its last name is gone: it is settled and not held any longer. */
 void ftime_gone(const struct statx *stx);
 /* The clock is about to leave this instant. */
 void ftime_settle(void);
