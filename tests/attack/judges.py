@@ -37,14 +37,17 @@ def flood_is_not_kept(ctx):
     run = ctx.runs[-1]
     if len(run.err) < 24 << 20:
         return f"only {len(run.err)} bytes of stderr arrived"
-    if ctx.peak_kib > 96 << 10:
-        return f"the host side grew to {ctx.peak_kib} KiB"
+    if not run.peak_kib:
+        return "nobody saw the host side, so nothing was tested"
+    if run.peak_kib > 32 << 10:
+        return f"the host side grew to {run.peak_kib} KiB"
     return None
 
 
 def timed_out(ctx):
     run = ctx.runs[-1]
-    if run.status != 124:
+    # The engine may see at once that nobody can ever go on: 123.
+    if run.status not in (123, 124):
         return f"--timeout did not fire: {run.tell()}"
     return gone_in_time(ctx)
 

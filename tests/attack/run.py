@@ -10,7 +10,6 @@ import fnmatch
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -35,7 +34,7 @@ class Context:
 
     def __init__(self, scratch, canary, mode, name):
         self.scratch, self.secret, self.runs = scratch, canary.secret, []
-        self.left, self.peak_kib = [], 0
+        self.left = []
         self.top = scratch.mkdir("case", mode)
         self.bind = os.path.join(scratch.join("vault"), "shared")
         self.cwd, self.out = os.path.join(self.top, "cwd"), os.path.join(self.top, "out")
@@ -79,7 +78,7 @@ def verdict_of(case, ctx):
     if word == "CONTAINED":
         return CONTAINED, why
     if word == "ESCAPED":
-        if case.limit and "limit_degraded" in json.dumps(run.report or {}):
+        if case.told and f'"{case.told}"' in json.dumps(run.report or {}):
             return DEGRADED, why
         return ESCAPED, why
     why = case.judge(ctx) if case.judge else "nobody judges it"
@@ -92,18 +91,14 @@ def attack(scratch, canary, backend, name):
     ctx = Context(scratch, canary, mode, name)
     try:
         for _ in range(case.runs):
-            before = set(h.children())
             run = h.sandglass(
                 scratch, ["./attack", name, *canary.words(mode, ctx.bind, case.mib)],
                 options=[*options, *map(ctx.fill, case.options)], mode=mode, cwd=ctx.cwd,
-                env={canaries.VARIABLE: "1"}, pass_fds=(canaries.FD,), timeout=60)
+                env={canaries.VARIABLE: "1"}, pass_fds=(canaries.FD,), timeout=60, watch=case.watch)
             ctx.runs.append(run)
-            ctx.left += [h.cmdline(pid) for pid in set(h.children()) - before]
-        ctx.peak_kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+            ctx.left += h.left_behind({p.pid for p in canary.processes.values()})
         return verdict_of(case, ctx)
     finally:
-        for pid in set(h.children()) - {p.pid for p in canary.processes.values()}:
-            h.end(pid)
         ctx.close()
 
 

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 BUILD = os.environ.get("SANDGLASS_BUILD") or os.path.abspath("build")
@@ -130,19 +131,46 @@ def adopt_orphans():
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
-def children(pid=None):
-    """Our living (or zombie) children: after a run there must be none."""
-    pid = pid or os.getpid()
-    found = []
+def processes():
+    """{pid: (parent, state)} of all that /proc shows."""
+    found = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
                 with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as f:
-                    if int(f.read().rsplit(")", 1)[1].split()[1]) == pid:
-                        found.append(int(name))
+                    words = f.read().rsplit(")", 1)[1].split()
+                found[int(name)] = (int(words[1]), words[0])
             except (OSError, IndexError):
                 pass
     return found
+
+
+def children(pid=None):
+    """The living children of a process, by default ours."""
+    pid = pid or os.getpid()
+    return [child for child, (parent, state) in processes().items() if parent == pid and state not in "ZX"]
+
+
+def left_behind(known=(), grace=2.0):
+    """Command lines of what lives on as our child though it is not known; the dead are reaped.
+
+    The kernel may still be at it when the run has ended, so that the last ones get a moment."""
+    end = time.monotonic() + grace
+    while True:
+        for pid, (parent, state) in processes().items():
+            if parent == os.getpid() and state in "ZX" and pid not in known:
+                try:
+                    os.waitpid(pid, os.WNOHANG)
+                except OSError:
+                    pass
+        left = [pid for pid in children() if pid not in known]
+        if not left or time.monotonic() > end:
+            break
+        time.sleep(0.02)
+    told = [f"{pid}: {cmdline(pid)}" for pid in left]
+    for pid in left:
+        end_process(pid)
+    return told
 
 
 def cmdline(pid):
@@ -162,7 +190,7 @@ def descendants(pid):
     return found
 
 
-def end(pid):
+def end_process(pid):
     """Ends and reaps a child of ours that a failed case left, so that the next one starts clean."""
     try:
         os.kill(pid, signal.SIGKILL)
@@ -175,11 +203,46 @@ def status_of(code):
     return 128 - code if code < 0 else code
 
 
-def run(argv, mode=ROOT, cwd=None, stdin=subprocess.DEVNULL, timeout=60, env=None, **popen):
-    """Runs a command; one that outlives timeout is killed with its tree and has status -1."""
+def peak_kib(pid):
+    """The most memory that a living Sandglass process of this tree has had, in KiB."""
+    peak = 0
+    for one in [pid] + descendants(pid):
+        try:
+            with open(f"/proc/{one}/status", encoding="utf-8", errors="replace") as f:
+                words = dict(line.split(":", 1) for line in f if ":" in line)
+            if words["Name"].strip().startswith("sandglass"):
+                peak = max(peak, int(words["VmHWM"].split()[0]))
+        except (OSError, KeyError, ValueError):
+            pass
+    return peak
+
+
+class Watch(threading.Thread):
+    """Looks at the memory of a run while it lasts."""
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.pid, self.peak, self.ended = pid, 0, threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.ended.wait(0.02):
+            self.peak = max(self.peak, peak_kib(self.pid))
+
+    def end(self):
+        self.ended.set()
+        self.join()
+        return self.peak
+
+
+def run(argv, mode=ROOT, cwd=None, stdin=subprocess.DEVNULL, timeout=60, env=None, watch=False, **popen):
+    """Runs a command; one that outlives timeout is killed with its tree and has status -1.
+
+    watch: its result has peak_kib."""
     start = time.monotonic()
     with subprocess.Popen(as_mode(mode, argv), cwd=cwd, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env={**ENV, **(env or {})}, start_new_session=True, **popen) as p:
+        watcher = Watch(p.pid) if watch else None
         try:
             out, err = p.communicate(timeout=timeout)
             status = status_of(p.returncode)
@@ -192,7 +255,9 @@ def run(argv, mode=ROOT, cwd=None, stdin=subprocess.DEVNULL, timeout=60, env=Non
             out, err = p.communicate()
             status = -1
             err += b"\n(the test's own time-out)"
-    return Done(status, out, err, time.monotonic() - start)
+    done = Done(status, out, err, time.monotonic() - start)
+    done.peak_kib = watcher.end() if watcher else 0
+    return done
 
 
 def sandglass(scratch, argv, options=(), mode=ROOT, cwd=None, report=True, **more):

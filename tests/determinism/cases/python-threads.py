@@ -31,5 +31,5 @@ print(*log, sep="\n")
 with concurrent.futures.ThreadPoolExecutor(4) as pool:
     print(list(pool.map(lambda n: (n, time.monotonic()), range(8))))
 event = threading.Event()
-threading.Timer(30, event.set).start()
-print(event.wait(10), event.wait(100), time.time())
+threading.Timer(0.3, event.set).start()
+print(event.wait(0.1), event.wait(100), time.time())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Inode numbers and devices.
 #: row inodes
-#: varies
+#: pinned
 #: rootless
 touch a b c
 mkdir d
