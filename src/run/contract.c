@@ -20,7 +20,12 @@
 
 #define GUEST_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-enum { RLIMIT_DATA_NUMBER = 2, MEMORY_MIN = 16 * 1024 * 1024 };
+enum {
+	RLIMIT_DATA_NUMBER = 2,
+	RLIMIT_NPROC_NUMBER = 6,
+	PIDS_MAX = 4194304,
+	MEMORY_MIN = 16 * 1024 * 1024
+};
 
 /* Directories of the host view; the private copy cannot stand at or above one of them. */
 static const char *const view_dirs[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
@@ -207,8 +212,14 @@ static int build_limits(const struct run_options *o, struct contract *c, struct 
 		c->memory_bytes = o->memory;
 	}
 	c->rlimits[RLIMIT_DATA_NUMBER] = (struct contract_rlimit){c->memory_bytes, c->memory_bytes};
-	if (o->pids)
+	if (o->pids > PIDS_MAX)
+		return error_set(
+			err, ERR_USAGE, "--pids above %d is more than Linux has", PIDS_MAX);
+	if (o->pids) {
 		c->pids = (uint32_t)o->pids;
+		/* Where no control group can be made, this limit alone holds the number down. */
+		c->rlimits[RLIMIT_NPROC_NUMBER] = (struct contract_rlimit){c->pids, c->pids};
+	}
 	return 0;
 }
 
