@@ -68,24 +68,21 @@ static int take_counts(struct taking *t)
 
 static int take_not_enforced(struct taking *t)
 {
-	uint32_t reason = bytes_get_u32(t->r);
-	autofree char *detail = NULL;
-	bool is_new;
+	uint32_t reason = bytes_get_u32(t->r), is_news = bytes_get_u32(t->r);
+	autofree char *detail = bytes_get_string(t->r, DETAIL_MAX);
 
-	bytes_get_u32(t->r);
-	detail = bytes_get_string(t->r, DETAIL_MAX);
 	if (reason >= REASON_COUNT)
 		return error_set(t->err, ERR_FORMAT, "unknown reason %u", reason);
 	if (t->r->bad)
 		return 0;
-	/* The supervisor sends each new detail once and bounds their number. */
-	is_new = notes_add(&t->result->notes, (enum reason)reason, detail);
-	/* The caller knows that it sent one; the report counts it all the same. */
-	if (is_new && !(reason == REASON_SIGNAL_FROM_OUTSIDE && t->result->was_interrupted))
-		say(t,
-			reason_info((enum reason)reason)->fatal ? "determinism not enforced: "
-								: "degraded: ",
-			detail);
+	notes_add(&t->result->notes, (enum reason)reason, detail);
+	/* The caller knows that it sent a signal; the report counts it all the same. */
+	if (!is_news || (reason == REASON_SIGNAL_FROM_OUTSIDE && t->result->was_interrupted))
+		return 0;
+	if (reason_info((enum reason)reason)->fatal)
+		say(t, "determinism not enforced: ", detail);
+	else
+		say(t, "degraded: ", detail);
 	return 0;
 }
 

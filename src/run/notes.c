@@ -27,14 +27,12 @@ bool notes_assume(struct notes *n, enum reason r, const char *detail)
 	return true;
 }
 
-bool notes_add(struct notes *n, enum reason r, const char *detail)
+void notes_add(struct notes *n, enum reason r, const char *detail)
 {
 	if (!reason_info(r)->fatal)
-		return notes_assume(n, r, detail);
-	if (n->not_enforced[r].count++ > 0)
-		return false;
-	n->not_enforced[r].first = mem_strdup(detail);
-	return true;
+		notes_assume(n, r, detail);
+	else if (n->not_enforced[r].count++ == 0)
+		n->not_enforced[r].first = mem_strdup(detail);
 }
 
 bool notes_is_enforced(const struct notes *n)

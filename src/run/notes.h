@@ -27,8 +27,8 @@ struct notes {
 };
 
 void notes_finish(struct notes *n);
-/* Counts it; true the first time. A reason that is not fatal becomes an assumption. */
-bool notes_add(struct notes *n, enum reason r, const char *detail);
+/* Counts it. A reason that is not fatal becomes an assumption. */
+void notes_add(struct notes *n, enum reason r, const char *detail);
 /* False when the same was there already or there are too many. */
 bool notes_assume(struct notes *n, enum reason r, const char *detail);
 /* True when nothing fatal was counted. */
