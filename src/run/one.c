@@ -96,8 +96,8 @@ static void note_degraded(struct one *o)
 	for (size_t i = 0; i < count; i++) {
 		autofree char *line = str_format("degraded: %s", list[i].detail);
 
-		if (notes_assume(&o->result->notes, list[i].reason, list[i].detail) &&
-			!o->spec->is_quiet)
+		notes_assume(&o->result->notes, list[i].reason, list[i].detail);
+		if (o->spec->wants_limits && !o->spec->is_quiet)
 			o->spec->say(line);
 	}
 }

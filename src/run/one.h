@@ -41,6 +41,9 @@ struct one_spec {
 	uint64_t timeout_ns; /* host time; 0: none */
 	int signals;	     /* signalfd of the signals that the caller blocked */
 	bool is_quiet;	     /* a second run: output is not passed on, messages are not repeated */
+	/* The user asked for a limit: one that holds only in part is said at once, not only
+	 * reported. */
+	bool wants_limits;
 	int spool_out, spool_err; /* copies of the output, or -1 */
 	struct decisions *decisions;
 	run_say *say;

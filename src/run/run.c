@@ -209,6 +209,7 @@ static int run_all(struct run *r, struct error *err)
 		.in = &r->in,
 		.timeout_ns = r->o->timeout_ns,
 		.signals = r->signals,
+		.wants_limits = r->o->memory || r->o->pids,
 		.spool_out = -1,
 		.spool_err = -1,
 		.decisions = &r->decisions,

@@ -67,7 +67,7 @@ def main():
                 run = [scratch.join("bin", "sandglass"), "run", *options, "--", *argv]
                 return Terminal(as_mode(mode, ["sh", "-c", '"$@"; echo "<$?>"; sleep 1', "sh", *run]), home)
 
-            t = start(["sh", "-c", "tty >/dev/null && stty size; echo $TERM"])
+            t = start(["sh", "-c", "stty size; echo $TERM"])
             ok = t.wait_for(b"<0>") and b"24 80\r\n" in t.text and b"xterm-256color\r\n" in t.text
             problems = [] if ok else [t.text]
             if not t.is_as_before():

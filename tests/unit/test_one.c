@@ -231,6 +231,7 @@ static void run_with(struct outcome *o, void (*supervisor)(void), struct stdin_s
 		.cpu = -1,
 		.in = in ? in : &none,
 		.timeout_ns = timeout_ns,
+		.wants_limits = true,
 		.signals = signals,
 		.spool_out = -1,
 		.spool_err = -1,
