@@ -17,6 +17,8 @@ void host_set_delays(uint32_t seed);
 void host_delay(void);
 /* State letter of a task in /proc, or 'X' when it is gone. */
 char host_task_state(pid_t tid);
+/* Number and first argument of the system call a task sleeps in; -1 when it is in none. */
+int host_blocked_nr(pid_t tid, uint64_t *ret_arg);
 /* Name of the system call a task sleeps in. Static text. */
 const char *host_blocked_call(pid_t tid);
 /* Pins the supervisor, and so every guest, to one CPU; -1: the first allowed one. */

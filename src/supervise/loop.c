@@ -26,12 +26,15 @@
 
 #include "base/mem.h"
 #include "supervise/exec.h"
+#include "supervise/fdkind.h"
 #include "supervise/futex.h"
 #include "supervise/handlers.h"
 #include "supervise/host.h"
+#include "supervise/io.h"
 #include "supervise/report.h"
 #include "supervise/sched.h"
 #include "supervise/signals.h"
+#include "wire/sysnr.h"
 
 #define STATUS_EVENT(status) ((unsigned)(status) >> 16)
 
@@ -492,13 +495,24 @@ static bool anybody_dying(void)
 	return false;
 }
 
+static bool writes_own_output(struct task *t)
+{
+	auto_gfd struct gfd g = GFD_NONE;
+	uint64_t fd;
+	int nr = host_blocked_nr(t->tid, &fd);
+	bool writes = nr == NR_write || nr == NR_writev || nr == NR_sendfile;
+
+	return writes && gfd_open(t, (int)fd, &g) == 0 && io_is_own_output(&g);
+}
+
 static void tick(void)
 {
 	struct task *t = current;
 
 	if (!t || t->state != TASK_RUNNING)
 		return;
-	if (host_task_state(t->tid) != 'S') {
+	/* A full 1 or 2 waits for the host's reader, however slow: no time passes inside meanwhile. */
+	if (host_task_state(t->tid) != 'S' || writes_own_output(t)) {
 		block_ticks = 0;
 		return;
 	}
@@ -562,12 +576,13 @@ static void drain_dying(void)
 		wait_report();
 }
 
-void loop_kill_process(struct process *p)
+int loop_kill_process(struct process *p)
 {
 	if (kill(p->pid, SIGKILL) < 0)
-		return;
+		return -1;
 	p->dying = true;
 	drain_dying();
+	return 0;
 }
 
 static void run_current(void)

@@ -25,8 +25,8 @@ MUST_CHECK int loop_wait_syscall_stop(struct task *t);
 void loop_report(pid_t tid, int status);
 /* Waits in real time for a report of any task, at most until a host signal; handles it. */
 void loop_wait_any(void);
-/* SIGKILL for a whole process; returns when every thread of it is gone. */
-void loop_kill_process(struct process *p);
+/* SIGKILL for a whole process; returns 0 when every thread of it is gone, -1 when kill(2) refused. */
+int loop_kill_process(struct process *p);
 /* Ends the run: everything is killed, loop_run returns -1. */
 void loop_end(void);
 bool loop_is_ending(void);

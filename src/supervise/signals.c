@@ -209,7 +209,7 @@ void signals_group_stop(struct task *t)
 	sched_children_changed();
 }
 
-static bool is_target(const struct process *p, pid_t pid, pid_t sender_group)
+bool signals_is_target(const struct process *p, pid_t pid, pid_t sender_group)
 {
 	if (pid > 0)
 		return p->pid == pid;
@@ -227,7 +227,7 @@ void signals_continued(const struct task *sender, pid_t pid)
 		int status;
 
 		next = t->next;
-		if (t->state != TASK_STOPPED || !is_target(t->proc, pid, group))
+		if (t->state != TASK_STOPPED || !signals_is_target(t->proc, pid, group))
 			continue;
 		while (waitpid(t->tid, &status, __WALL) < 0 && errno == EINTR)
 			continue;

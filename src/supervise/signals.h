@@ -19,6 +19,8 @@ void signals_wake_parked(void);
 void signals_deliver(struct task *t, int sig);
 /* Host figures that a siginfo carries, and the sender of a timer's signal. True when it was changed. */
 bool signals_clean(siginfo_t *info);
+/* Whether kill(pid) by a sender of this process group means p. */
+bool signals_is_target(const struct process *p, pid_t pid, pid_t sender_group);
 /* sender sent SIGCONT to pid (as in kill(2)) with success: the stopped tasks go on. */
 void signals_continued(const struct task *sender, pid_t pid);
 /* t stands at a group stop. */

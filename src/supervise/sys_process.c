@@ -161,6 +161,26 @@ void leave_wait4(struct task *t, struct call *c)
 
 /* ---- signals ---- */
 
+/* One after the other in order of creation, the sender last: at once they would die in the host's order. */
+static enum act kill_group(struct task *t, struct call *c, pid_t pid)
+{
+	pid_t group = getpgid(t->proc->pid);
+	bool any = false;
+
+	for (struct process *p = process_list, *next; p; p = next) {
+		next = p->next;
+		if (p == t->proc || p->zombie || !signals_is_target(p, pid, group))
+			continue;
+		if (loop_kill_process(p) < 0)
+			continue;
+		any = true;
+		next = process_list; /* deaths may have freed others: from the start */
+	}
+	if (signals_is_target(t->proc, pid, group) || !any)
+		return ACT_NATIVE;
+	return call_done(c, 0);
+}
+
 /* kill, tkill, tgkill: SIGKILL is done here, so that its victim is gone when the call returns. */
 enum act enter_kill(struct task *t, struct call *c)
 {
@@ -173,13 +193,14 @@ enum act enter_kill(struct task *t, struct call *c)
 		sched_children_changed();
 	if (sig == SIGCONT)
 		return ACT_LEAVE;
-	if (sig != SIGKILL || pid <= 0)
+	if (sig != SIGKILL)
 		return ACT_NATIVE;
+	if (c->nr == NR_kill && pid <= 0)
+		return kill_group(t, c, pid);
 	target = task_find(c->nr == NR_tgkill ? (pid_t)c->arg[1] : pid);
 	if (!target || target->proc == t->proc)
 		return ACT_NATIVE;
-	loop_kill_process(target->proc);
-	return call_done(c, 0);
+	return loop_kill_process(target->proc) < 0 ? ACT_NATIVE : call_done(c, 0);
 }
 
 /* SIGCONT was sent. */

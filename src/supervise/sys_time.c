@@ -221,6 +221,10 @@ static enum act sleep_until(struct task *t, struct call *c, uint64_t deadline_ns
 {
 	if (t->park.timed_out)
 		return call_done(c, 0);
+	if (deadline_ns <= clock_monotonic() && !t->park.has_deadline) {
+		sched_idle(t, SCHED_IDLE_CALL); /* due at once: a yield */
+		return call_done(c, 0);
+	}
 	park_no_restart(t);
 	return park_on_until(t, PARK_TIME, deadline_ns);
 }
