@@ -53,6 +53,8 @@ void arch_set_ip(struct regs *regs, uint64_t ip);
 uint64_t arch_sp(const struct regs *regs);
 /* Length of the system call instruction: it stands right before the ip of a call's stop. */
 extern const unsigned arch_insn_length;
+/* At a seccomp stop: whether the number may be exchanged. Not where the kernel emulates a call page. */
+bool arch_can_inject(const struct regs *regs);
 /* For an injected call: registers that execute the system call instruction at `ip`. */
 void arch_inject(struct regs *regs, uint64_t ip, int nr, const uint64_t arg[6]);
 

@@ -37,6 +37,8 @@ int64_t inject(struct task *t, int nr, const uint64_t arg[6])
 {
 	struct regs regs = t->regs;
 
+	if (!arch_can_inject(&regs))
+		return -ENOSYS;
 	if (t->at_exit) {
 		/* It goes through user mode on its way back: no signal may come in between. */
 		uint64_t mask, all = UINT64_MAX;

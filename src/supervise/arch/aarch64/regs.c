@@ -185,6 +185,12 @@ uint64_t arch_sp(const struct regs *regs)
 	return regs->user.sp;
 }
 
+bool arch_can_inject(const struct regs *regs)
+{
+	(void)regs; /* arm64 never had such a page */
+	return true;
+}
+
 void arch_inject(struct regs *regs, uint64_t ip, int nr, const uint64_t arg[6])
 {
 	for (int i = 0; i < 6; i++)

@@ -114,6 +114,12 @@ uint64_t arch_sp(const struct regs *regs)
 	return regs->user.rsp;
 }
 
+/* The legacy vsyscall page: the kernel kills a task whose tracer changes the number there. */
+bool arch_can_inject(const struct regs *regs)
+{
+	return regs->user.rip < 0xffffffffff600000ull;
+}
+
 void arch_inject(struct regs *regs, uint64_t ip, int nr, const uint64_t arg[6])
 {
 	for (int i = 0; i < 6; i++)
