@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Virtual inode numbers: by first sight, one a file, a new one for a new file behind an old pair.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "supervise/inode.h"
+
+static struct statx file(uint64_t ino, int64_t born)
+{
+	struct statx stx;
+
+	memset(&stx, 0, sizeof(stx));
+	stx.stx_mask = STATX_INO | STATX_BTIME;
+	stx.stx_ino = ino;
+	stx.stx_dev_major = 7;
+	stx.stx_dev_minor = 3;
+	stx.stx_btime.tv_sec = born;
+	return stx;
+}
+
+static void numbers_follow_first_sight(void **state)
+{
+	struct statx a = file(500001, 1), b = file(17, 1), elsewhere = file(17, 1);
+	uint32_t first = 0;
+
+	(void)state;
+	elsewhere.stx_dev_minor = 4;
+	first = inode_get(&a)->number;
+	assert_int_equal(inode_get(&b)->number, first + 1);
+	assert_int_equal(inode_get(&elsewhere)->number, first + 2);
+	assert_int_equal(inode_get(&a)->number, first);
+	assert_int_equal(inode_get_pair(7, 3, 17)->number, first + 1);
+}
+
+static void another_birth_is_another_file(void **state)
+{
+	struct statx old = file(42, 10), new = file(42, 11);
+	uint32_t number = inode_get(&old)->number;
+
+	(void)state;
+	assert_null(inode_find(&new));
+	assert_int_not_equal(inode_get(&new)->number, number);
+}
+
+static void a_created_file_is_new_even_with_the_same_birth(void **state)
+{
+	struct statx stx = file(43, 10);
+	uint32_t number = inode_get(&stx)->number;
+
+	(void)state;
+	assert_int_not_equal(inode_create(&stx)->number, number);
+	assert_int_equal(inode_get(&stx)->number, number + 1);
+}
+
+static void a_copy_on_writing_keeps_the_number(void **state)
+{
+	struct statx lower = file(44, 10), upper = file(44, 99);
+	uint32_t number = inode_get(&lower)->number;
+
+	(void)state;
+	inode_moved(&lower, &upper);
+	assert_int_equal(inode_get(&upper)->number, number);
+}
+
+static void many_files_stay_apart(void **state)
+{
+	struct statx stx;
+	uint32_t base = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 100000; i++) {
+		stx = file(1000000 + i * 4096, 5);
+		if (i == 0)
+			base = inode_get(&stx)->number;
+		assert_int_equal(inode_get(&stx)->number, base + i);
+	}
+	for (uint64_t i = 0; i < 100000; i++) {
+		stx = file(1000000 + i * 4096, 5);
+		assert_int_equal(inode_find(&stx)->number, base + i);
+	}
+}
+
+static void paths_are_numbered_by_their_text(void **state)
+{
+	(void)state;
+	assert_true(inode_of_path("/proc/64/stat") == inode_of_path("/proc/64/stat"));
+	assert_false(inode_of_path("/proc/64/stat") == inode_of_path("/proc/64/statm"));
+	assert_true(inode_of_path("/proc") > UINT32_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_follow_first_sight),
+		cmocka_unit_test(another_birth_is_another_file),
+		cmocka_unit_test(a_created_file_is_new_even_with_the_same_birth),
+		cmocka_unit_test(a_copy_on_writing_keeps_the_number),
+		cmocka_unit_test(many_files_stay_apart),
+		cmocka_unit_test(paths_are_numbered_by_their_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

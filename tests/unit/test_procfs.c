@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of the files of /proc: made by us, passed, or told as live. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "supervise/clock.h"
+#include "supervise/main.h"
+#include "supervise/procfs.h"
+
+static struct contract contract = {.memory_bytes = 64 << 20, .hostname = "box"};
+
+const struct contract *contract_get(void)
+{
+	return &contract;
+}
+
+static void assert_content(const char *path, const char *text)
+{
+	auto_bytes struct bytes content = {0};
+
+	assert_int_equal(procfs_check(path), PROCFS_SERVE);
+	assert_int_equal(procfs_make(NULL, path, &content), 0);
+	bytes_put_u8(&content, 0);
+	assert_string_equal((const char *)content.data, text);
+}
+
+static void the_system_is_the_contracts(void **state)
+{
+	(void)state;
+	assert_content("/proc/uptime", "1000.50 1000.50\n");
+	assert_content("/proc/sys/kernel/hostname", "box\n");
+	assert_content("/proc/sys/kernel/osrelease", "6.1.0-sandglass\n");
+	assert_content("/proc/64/cgroup", "0::/\n");
+	assert_content("/proc/64/task/65/schedstat", "0 0 0\n");
+}
+
+static void memory_is_the_contracts(void **state)
+{
+	auto_bytes struct bytes content = {0};
+
+	(void)state;
+	assert_int_equal(procfs_make(NULL, "/proc/meminfo", &content), 0);
+	bytes_put_u8(&content, 0);
+	assert_non_null(strstr((const char *)content.data, "MemTotal:          65536 kB\n"));
+	assert_non_null(strstr((const char *)content.data, "MemFree:           32768 kB\n"));
+}
+
+static void what_is_the_same_always_passes(void **state)
+{
+	(void)state;
+	assert_int_equal(procfs_check("/proc/64/cmdline"), PROCFS_PASS);
+	assert_int_equal(procfs_check("/proc/64/task/64/comm"), PROCFS_PASS);
+	assert_int_equal(procfs_check("/proc/64/attr/current"), PROCFS_PASS);
+}
+
+static void the_rest_is_live(void **state)
+{
+	(void)state;
+	assert_int_equal(procfs_check("/proc/64/net/tcp"), PROCFS_LIVE);
+	assert_int_equal(procfs_check("/proc/newfile"), PROCFS_LIVE);
+	assert_int_equal(procfs_check("/proc/64/newfile"), PROCFS_LIVE);
+	assert_int_equal(procfs_check("/sys/class/net/lo/ifindex"), PROCFS_LIVE);
+	assert_int_equal(procfs_check("/proc/64x/stat"), PROCFS_LIVE);
+}
+
+static void what_the_guest_may_not_open_is_left_to_the_kernel(void **state)
+{
+	(void)state;
+	assert_int_equal(procfs_check("/proc/1/maps"), PROCFS_PASS);
+	assert_int_equal(procfs_check("/proc/1/stat"), PROCFS_SERVE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_system_is_the_contracts),
+		cmocka_unit_test(memory_is_the_contracts),
+		cmocka_unit_test(what_is_the_same_always_passes),
+		cmocka_unit_test(the_rest_is_live),
+		cmocka_unit_test(what_the_guest_may_not_open_is_left_to_the_kernel),
+	};
+
+	clock_init(1700000000000000000u, 1000500000000u, 0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
