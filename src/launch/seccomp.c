@@ -117,7 +117,7 @@ static int add_ioctls(scmp_filter_ctx ctx, struct error *err)
 	/* The kernel looks at the low 32 bits alone, so the filter must too. */
 	for (size_t i = 0; i < ARRAY_LEN(requests); i++)
 		if (check(seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
-				  SCMP_A1_32(SCMP_CMP_EQ, requests[i])),
+				  SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, requests[i])),
 			    "ioctl", err) < 0)
 			return -1;
 	return 0;
