@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "launch/launch.h"
 #include "run/pty.h"
 
 static int open_pipe(int *ret_read, int *ret_write, struct error *err)
@@ -16,7 +17,8 @@ static int open_pipe(int *ret_read, int *ret_write, struct error *err)
 		return error_sys(err, "create a pipe");
 	*ret_read = ends[0];
 	*ret_write = ends[1];
-	return 0;
+	/* Either end: a pipe has one owner. `> /dev/stderr` opens it again. */
+	return launch_give(ends[0], err);
 }
 
 static int open_terminal(struct io *io, const struct contract *c, const struct stdin_source *in,
@@ -25,7 +27,7 @@ static int open_terminal(struct io *io, const struct contract *c, const struct s
 	autoclose int master = -1, slave = -1, input = -1, to = -1;
 
 	if (pty_open(c->columns, c->rows, &master, &slave, err) < 0 ||
-		stdin_reader(in, &input, err) < 0)
+		launch_give(slave, err) < 0 || stdin_reader(in, &input, err) < 0)
 		return -1;
 	to = fcntl(master, F_DUPFD_CLOEXEC, 3);
 	for (int i = 0; i < 3; i++) {
