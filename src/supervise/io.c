@@ -2,14 +2,20 @@
 /* The run's own standard streams, which lead outside the sandbox: see io.h. */
 #include "supervise/io.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+#include "supervise/loop.h"
 #include "supervise/report.h"
+#include "supervise/sched.h"
+#include "supervise/sigmask.h"
+#include "wire/sysnr.h"
 
 enum { STREAMS = 3 };
 
@@ -75,16 +81,60 @@ void io_external_read(struct task *t, int64_t len)
 	report_not_enforced(REASON_EXTERNAL_INPUT, "read of standard input");
 }
 
+bool io_waits_for_host(struct task *t)
+{
+	auto_gfd struct gfd g = GFD_NONE;
+	char path[40], text[64];
+	autoclose int fd = -1;
+	unsigned number;
+	ssize_t n;
+	int nr;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", t->tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = '\0';
+	if (sscanf(text, "%d %x", &nr, &number) != 2)
+		return false;
+	switch (nr) {
+	case NR_write:
+	case NR_writev:
+	case NR_sendfile: /* its target comes first, as in write */
+		break;
+	default:
+		return false;
+	}
+	return gfd_open(t, (int)number, &g) == 0 && io_is_own_output(&g);
+}
+
+/* A terminal's ^C, ^Z and changes of size come as signals from the kernel, without a report. */
+static void look_for_signals(void)
+{
+	for (struct task *t = task_list; t; t = t->next) {
+		if (t->state != TASK_PARKED || !sigmask_interrupts(t, sigmask_blocked(t)))
+			continue;
+		report_not_enforced(REASON_SIGNAL_FROM_OUTSIDE, "a signal from the terminal");
+		sched_signals_changed();
+		return;
+	}
+}
+
 bool io_wait_external(void)
 {
 	struct pollfd p = {.fd = 0, .events = POLLIN};
 	bool any = false;
+	int r;
 
 	for (struct task *t = task_list; t && !any; t = t->next)
 		any = t->state == TASK_PARKED && t->park.external;
 	if (!any)
 		return false;
-	/* Standard input is the only thing outside that a guest can wait for. A failure other than
-	 * EINTR cannot happen to a poll of one open descriptor; the retry would tell. */
-	return poll(&p, 1, -1) > 0 || errno == EINTR;
+	/* Standard input is the only thing outside that a guest can wait for. Ticks and messages of
+	 * the host interrupt the wait. */
+	r = poll(&p, 1, -1);
+	if (has_tty)
+		look_for_signals();
+	if (r < 0)
+		loop_host_signals();
+	return true;
 }

@@ -20,6 +20,10 @@ void io_init(bool stdin_is_external, bool tty);
  */
 bool io_wait_external(void);
 
+/* t runs and sleeps in the kernel: in a write to one of the run's own streams, until the host
+ * drains. */
+bool io_waits_for_host(struct task *t);
+
 /* Reads from this descriptor bring in something from outside the sandbox. */
 bool io_is_external(const struct gfd *g);
 /* There is a standard input that leads outside: the first process must be tight from the start. */

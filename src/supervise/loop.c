@@ -516,7 +516,7 @@ static void tick(void)
 		block_ticks = 0;
 		return;
 	}
-	if (++block_ticks < BLOCK_TICKS)
+	if (++block_ticks < BLOCK_TICKS || io_waits_for_host(t))
 		return;
 	report_not_enforced(REASON_NATIVE_BLOCK, "%s blocked in the kernel and is not modelled",
 		host_blocked_call(t->tid));
@@ -524,7 +524,7 @@ static void tick(void)
 	current = NULL;
 }
 
-static void host_signals(void)
+void loop_host_signals(void)
 {
 	int sig;
 
@@ -559,7 +559,7 @@ static void wait_report(void)
 	if (tid > 0)
 		loop_report(tid, status);
 	else if (errno == EINTR)
-		host_signals();
+		loop_host_signals();
 	else
 		ending = true; /* ECHILD: nothing is left */
 }

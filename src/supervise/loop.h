@@ -30,7 +30,7 @@ int loop_kill_process(struct process *p);
 /* Ends the run: everything is killed, loop_run returns -1. */
 void loop_end(void);
 bool loop_is_ending(void);
-/* Something came from the host (SIGUSR1). */
-bool loop_host_signal(void);
+/* Takes note of a tick and of what the host sent (SIGUSR1), after any wait that they interrupt. */
+void loop_host_signals(void);
 
 #endif

@@ -36,6 +36,15 @@ uint64_t sigmask_pending(struct task *t)
 	return queued(t, 0) | queued(t, PTRACE_PEEKSIGINFO_SHARED);
 }
 
+uint64_t sigmask_blocked(struct task *t)
+{
+	uint64_t mask = 0;
+
+	if (ptrace(PTRACE_GETSIGMASK, t->tid, sizeof(mask), &mask) < 0)
+		return UINT64_MAX;
+	return mask;
+}
+
 static uint64_t bit(int sig)
 {
 	return 1ull << (sig - 1);

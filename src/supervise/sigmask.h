@@ -10,6 +10,8 @@
 
 /* Signals queued for the task or its process, as a mask (bit signal - 1). */
 uint64_t sigmask_pending(struct task *t);
+/* Signals that the task holds back; all of them when it is gone. */
+uint64_t sigmask_blocked(struct task *t);
 /* A signal that does something (a handler, or a default that is not to ignore it) is pending and
  * open under this mask: the kernel would end a wait with EINTR. */
 bool sigmask_interrupts(struct task *t, uint64_t mask);

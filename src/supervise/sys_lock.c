@@ -13,6 +13,7 @@
 #include "supervise/handlers.h"
 #include "supervise/inject.h"
 #include "supervise/sched.h"
+#include "supervise/tighten.h"
 #include "wire/sysnr.h"
 
 enum act enter_flock(struct task *t, struct call *c)
@@ -65,6 +66,11 @@ enum act enter_fcntl(struct task *t, struct call *c)
 		return try_process(t, c);
 	case F_OFD_SETLKW:
 		return try_description(t, c);
+	case F_SETFL:
+		/* Its writes to the run's own output must not fail because the host is slow. */
+		if (c->arg[2] & O_NONBLOCK)
+			tighten(t);
+		return ACT_NATIVE;
 	default:
 		return ACT_NATIVE;
 	}

@@ -16,6 +16,7 @@
 
 #include "base/attr.h"
 #include "supervise/handlers.h"
+#include "supervise/tighten.h"
 
 /* Requests outside the terminal's own that are native. */
 static const uint32_t native_requests[] = {
@@ -45,7 +46,9 @@ enum { TERMINAL = 'T' };
 enum act enter_ioctl(struct task *t, struct call *c)
 {
 	uint32_t request = (uint32_t)c->arg[1];
-	(void)t;
+	/* Writes to the run's own output must not fail because the host is slow: as fcntl's F_SETFL. */
+	if (request == FIONBIO)
+		tighten(t);
 	if (_IOC_TYPE(request) == TERMINAL)
 		return ACT_NATIVE;
 	for (size_t i = 0; i < ARRAY_LEN(native_requests); i++)
