@@ -313,6 +313,16 @@ static void release_vfork(struct task *child)
 
 /* ---- deaths ---- */
 
+/* Who adopts the children of a dead process: its nearest living ancestor that said so, else init. */
+static pid_t new_parent(const struct process *dead)
+{
+	const struct process *p = process_find(dead->parent);
+
+	while (p && (p->zombie || !p->subreaper))
+		p = process_find(p->parent);
+	return p ? p->pid : 1;
+}
+
 static void process_gone(struct process *p, int status)
 {
 	uint64_t args[3] = {p->ordinal, 0, 0};
@@ -326,8 +336,8 @@ static void process_gone(struct process *p, int status)
 	for (struct process *q = process_list, *next; q; q = next) {
 		next = q->next;
 		if (q->parent == p->pid) {
-			q->parent = 1;
-			if (q->zombie)
+			q->parent = new_parent(p);
+			if (q->zombie && q->parent == 1)
 				process_free(q);
 		}
 	}

@@ -130,16 +130,11 @@ static enum act set_seccomp(struct task *t, struct call *c)
 	return install_filter(t, 0, c->arg[2]);
 }
 
-/* Orphans go to the supervisor, always. */
+/* The kernel does it, and the process table has to agree with it. */
 static enum act set_subreaper(struct task *t, struct call *c)
 {
-	(void)t;
-	return call_done(c, c->arg[1] ? -EINVAL : 0);
-}
-
-static enum act get_subreaper(struct task *t, struct call *c)
-{
-	return answer_int(t, c, 0);
+	t->proc->subreaper = c->arg[1] != 0;
+	return ACT_NATIVE;
 }
 
 /* As on a CPU that needs none of the mitigations. */
@@ -190,7 +185,7 @@ static const struct option {
 	{PR_MCE_KILL_GET, NULL, PR_MCE_KILL_DEFAULT},
 	{PR_SET_MM, NULL, -EPERM},
 	{PR_SET_CHILD_SUBREAPER, set_subreaper, 0},
-	{PR_GET_CHILD_SUBREAPER, get_subreaper, 0},
+	{PR_GET_CHILD_SUBREAPER, enter_native, 0},
 	{PR_SET_NO_NEW_PRIVS, enter_native, 0},
 	{PR_GET_NO_NEW_PRIVS, enter_native, 0},
 	{PR_SET_THP_DISABLE, NULL, 0}, /* they are off */

@@ -32,7 +32,8 @@ struct mm {
 struct process {
 	pid_t pid;
 	uint32_t ordinal;     /* from 1 in order of creation */
-	pid_t parent;	      /* pid of the real parent, 1 for orphans */
+	pid_t parent;	      /* pid of the real parent, 1 for orphans without a subreaper */
+	bool subreaper;	      /* adopts its descendants' orphans: PR_SET_CHILD_SUBREAPER */
 	int tasks;	      /* live threads */
 	bool dying;	      /* the whole group is on its way out */
 	bool execing;	      /* inside execve: its other threads die quietly */
