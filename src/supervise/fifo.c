@@ -64,7 +64,8 @@ enum fifo_answer fifo_open(struct task *t, const struct path *fifo, uint64_t fla
 	int other = 0;
 
 	tighten(t);
-	if ((flags & O_ACCMODE) == O_RDWR || flags & O_NONBLOCK)
+	/* An anonymous pipe, by /proc/self/fd, opens at once as well. */
+	if (fifo->kind == FS_FIXED || (flags & O_ACCMODE) == O_RDWR || flags & O_NONBLOCK)
 		return FIFO_NATIVE;
 	other = reads ? has_writer(fifo) : has_reader(fifo);
 	if (other != 0)

@@ -17,10 +17,7 @@ enum {
 	MEMFD_NAME_MAX = 249, /* memfd_create(2) */
 };
 
-static struct served {
-	uint64_t ino;
-	char *path;
-} served[SERVED_KEPT];
+static struct served served[SERVED_KEPT];
 static unsigned served_next;
 static uint32_t memfd_major, memfd_minor;
 
@@ -35,14 +32,14 @@ void served_init(void)
 	}
 }
 
-const char *served_find(const struct statx *stx)
+const struct served *served_find(const struct statx *stx)
 {
 	if (stx->stx_dev_minor != memfd_minor || stx->stx_dev_major != memfd_major ||
 		!S_ISREG(stx->stx_mode))
 		return NULL;
 	for (unsigned k = 0; k < SERVED_KEPT; k++)
 		if (served[k].path != NULL && served[k].ino == stx->stx_ino)
-			return served[k].path;
+			return &served[k];
 	return NULL;
 }
 
@@ -56,7 +53,8 @@ void served_begin(struct task *t, uint64_t addr, size_t len, bool cloexec)
 	call_set_arg(t, 1, MFD_ALLOW_SEALING | (cloexec ? MFD_CLOEXEC : 0));
 }
 
-int served_fill(struct task *t, int fd, const char *path, const struct bytes *content)
+int served_fill(struct task *t, int fd, const char *path, const struct statx *native,
+	const struct bytes *content)
 {
 	autoclose int own = task_dup_fd(t, fd);
 	struct served *s = &served[served_next++ % SERVED_KEPT];
@@ -74,5 +72,6 @@ int served_fill(struct task *t, int fd, const char *path, const struct bytes *co
 	free(s->path);
 	s->path = mem_strdup(path);
 	s->ino = stx.stx_ino;
+	s->native = *native;
 	return 0;
 }

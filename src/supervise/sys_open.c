@@ -43,7 +43,7 @@ static bool is_writing(uint64_t flags)
 }
 
 /* A file of /proc or /sys, opened for reading. */
-static enum act open_system(struct task *t, const struct opening *o, const struct path *file)
+static enum act open_system(struct task *t, const struct opening *o, struct path *file)
 {
 	char name[PATH_MAX];
 	struct note *n = NULL;
@@ -61,6 +61,8 @@ static enum act open_system(struct task *t, const struct opening *o, const struc
 		return ACT_NATIVE;
 	}
 	n = note_new(t);
+	n->file = *file;
+	file->fd = -1;
 	(void)snprintf(n->served, sizeof(n->served), "%s", name);
 	served_begin(t, o->text, o->len, (o->flags & O_CLOEXEC) != 0);
 	return ACT_LEAVE;
@@ -227,13 +229,13 @@ static void opened_for_writing(const struct note *n, int fd)
 		ftime_writable(fd, &file.stx, &n->file.stx);
 }
 
-static void fill_served(struct task *t, struct call *c, const char *name)
+static void fill_served(struct task *t, struct call *c, const struct note *n)
 {
 	auto_bytes struct bytes content = {0};
 
-	if (procfs_make(t, name, &content) != 0 ||
-		served_fill(t, (int)c->result, name, &content) != 0)
-		report_not_enforced(REASON_UNMODELLED, "cannot make the content of %s", name);
+	if (procfs_make(t, n->served, &content) != 0 ||
+		served_fill(t, (int)c->result, n->served, &n->file.stx, &content) != 0)
+		report_not_enforced(REASON_UNMODELLED, "cannot make the content of %s", n->served);
 }
 
 void leave_open(struct task *t, struct call *c)
@@ -243,7 +245,7 @@ void leave_open(struct task *t, struct call *c)
 	if (n == NULL)
 		return;
 	if (c->result >= 0 && n->served[0] != '\0') {
-		fill_served(t, c, n->served);
+		fill_served(t, c, n);
 	} else if (c->result >= 0) {
 		autoclose int fd = task_dup_fd(t, (int)c->result);
 		int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,11 +45,27 @@ static const char *numbered(const char *text)
 										       : NULL;
 }
 
+/* "/dir/#1234 (deleted)", a file of O_TMPFILE: its own inode number is in the name. */
+static bool nameless(char text[PATH_MAX], uint32_t number)
+{
+	char *last = strrchr(text, '/');
+	size_t digits = 0;
+
+	if (last == NULL || last[1] != '#')
+		return false;
+	digits = strspn(last + 2, "0123456789");
+	if (digits == 0 || strcmp(last + 2 + digits, " (deleted)") != 0)
+		return false;
+	(void)snprintf(last + 2, 32, "%u (deleted)", number);
+	return true;
+}
+
 /* What the link shows instead of the kernel's text: its length, or 0 when that stays. */
 static size_t shown(const struct path *link, char text[PATH_MAX])
 {
 	char name[PATH_MAX];
-	const char *number = NULL, *served = NULL;
+	const char *number = NULL;
+	const struct served *served = NULL;
 	struct statx stx;
 	ssize_t len = 0;
 
@@ -60,9 +77,11 @@ static size_t shown(const struct path *link, char text[PATH_MAX])
 		return 0;
 	text[len] = '\0';
 	served = served_find(&stx);
+	if (stx.stx_nlink == 0 && nameless(text, inode_get(&stx)->number))
+		return strlen(text);
 	number = numbered(text);
 	if (served != NULL)
-		(void)snprintf(text, PATH_MAX, "%s", served);
+		(void)snprintf(text, PATH_MAX, "%s", served->path);
 	else if (number != NULL)
 		(void)snprintf(text + (number - text), 32, "%u]", inode_get(&stx)->number);
 	else
