@@ -33,6 +33,11 @@ FAULTS = [
     ("words", "src/base/b.c", TOP + "/* TO" "DO: later */\n", "unfinished"),
     ("words", "scripts/b", "#!/bin/sh\n# /wor" "k/x\ncd /wor" "k/x\n", "a path of one machine"),
     ("syscalls", "src/wire/syscalls.def", "SYSCALL(read, ALLOW, native, none, \"\")\n", "no row for write"),
+    ("syscalls", "src/wire/syscalls.def", "SYSCALL(read, ALLOW, native, none, \"\")\n", "read has no note"),
+    ("syscalls", "src/wire/syscalls.def", "SYSCALL(read, STOP, native, none, \"x\")\n", "stops for nothing"),
+    ("syscalls", "src/wire/syscalls.def", "SYSCALL(bpf, ENOSYS, read, none, \"x\")\n", "never run"),
+    ("syscalls", "src/wire/syscalls.def", "SYSCALL(write, ENOSYS, native, none, \"x\")\n"
+     "SYSCALL(read, ENOSYS, native, none, \"x\")\n", "read belongs before write"),
     ("format", "src/base/b.c", TOP + "int  b( void );\n", "clang-format"),
     ("man", "docs/man/b.1", ".Sh NAME\n", "missing"),
     ("cppcheck", "src/base/b.c", TOP + "int b(void)\n{\n\tint x[2];\n\n\tx[2] = 1;\n\treturn x[0];\n}\n", "out of bounds"),

@@ -29,7 +29,18 @@ def kernel_numbers(compiler):
 if not os.path.exists(os.path.join(ROOT, TABLE)):
     skip(f"{TABLE} is not there")
 rows = re.findall(r"^\s*SYSCALL\(\s*(\w+)\s*,", read(TABLE), re.M)
-problems = [f"{TABLE}: {name} has {rows.count(name)} rows" for name in sorted(set(rows)) if rows.count(name) > 1]
+# Rows as the manual's page reads them, whose verdict and handlers fit together.
+full = re.findall(r'^SYSCALL\((\w+), (\w+), (\w+), (\w+), "(.*)"\)$', read(TABLE), re.M)
+problems = [f"{TABLE}: not one row a line, as SYSCALL(name, verdict, enter, leave, \"note\")"] * (len(full) != len(rows))
+problems += [f"{TABLE}: {after} belongs before {name}" for name, after in zip(rows, rows[1:]) if after < name]
+for name, decided, enter, leave, note in full:
+    if not note:
+        problems.append(f"{TABLE}: {name} has no note")
+    if decided == "STOP" and enter == "native":
+        problems.append(f"{TABLE}: {name} stops for nothing")
+    if decided in ("ALLOW", "ENOSYS", "EPERM") and (enter, leave) != ("native", "none"):
+        problems.append(f"{TABLE}: {name} never stops, so its handlers are never run")
+problems += [f"{TABLE}: {name} has {rows.count(name)} rows" for name in sorted(set(rows)) if rows.count(name) > 1]
 for compiler, arch in ((tool("gcc"), "x86_64"), (tool("aarch64-linux-gnu-gcc"), "aarch64")):
     numbers = kernel_numbers(compiler)
     header = f"src/wire/sysnr_{arch}.h"
