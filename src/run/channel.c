@@ -89,12 +89,13 @@ int channel_fill(struct channel *c, struct error *err)
 int channel_next(
 	struct channel *c, uint32_t *ret_type, struct bytes_reader *ret_payload, struct error *err)
 {
-	const unsigned char *p = c->in.data + c->taken;
 	size_t left = c->in.len - c->taken;
+	const unsigned char *p;
 	uint32_t type, len;
 
 	if (left < FRAME_HEADER)
 		return 0;
+	p = c->in.data + c->taken;
 	type = bytes_load_u32(p);
 	len = bytes_load_u32(p + 4);
 	if (!frame_name(type))

@@ -169,11 +169,10 @@ static char *call_text(const struct decision *d)
 		args[2], d->result);
 }
 
-char *difference_decision_text(const struct decision *d)
+/* What the record means, by its kind. */
+static char *meaning(const struct decision *d)
 {
 	switch (d->kind) {
-	case DECISION_CALL:
-		return call_text(d);
 	case DECISION_SIGNAL:
 		return str_format("signal %u (%s)", d->nr,
 			d->nr < 32 && d->nr ? strsignal(d->nr) : "real-time");
@@ -186,6 +185,21 @@ char *difference_decision_text(const struct decision *d)
 	case DECISION_CREATE:
 		return str_format("creates task %" PRIu64, d->args[0]);
 	default:
-		return str_format("record of unknown kind %u", d->kind);
+		return str_format("record of unknown kind %u, number %u", d->kind, d->nr);
 	}
+}
+
+char *difference_decision_text(const struct decision *d)
+{
+	autofree char *text = NULL;
+	char args[3][24];
+
+	if (d->kind == DECISION_CALL)
+		return call_text(d);
+	text = meaning(d);
+	/* Every field that is compared is shown, or two sides could differ and look the same. */
+	for (int i = 0; i < 3; i++)
+		format_argument(args[i], d->args[i]);
+	return str_format("%s [%u; %s, %s, %s; %" PRId64 "]", text, d->nr, args[0], args[1],
+		args[2], d->result);
 }

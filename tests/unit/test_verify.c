@@ -203,7 +203,7 @@ static void decisions_are_told_by_name(void **state)
 	(void)state;
 	assert_string_equal(a, "getrandom(0x7fff00001000, 16, -100) = -22");
 	assert_string_equal(b, "syscall_65000(0, 0, 0) = 0");
-	assert_string_equal(c, "the clock moves by 5000 ns");
+	assert_string_equal(c, "the clock moves by 5000 ns [0; 5000, 0, 0; 0]");
 }
 
 int main(void)
