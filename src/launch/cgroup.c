@@ -26,7 +26,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 
-enum { GROUPS = CGROUP_LIMITS + 1, UNIFIED = CGROUP_LIMITS };
+enum { GROUPS = CGROUP_LIMITS + 1, UNIFIED = CGROUP_LIMITS, TEXT_MAX = 4 * 1024 * 1024 };
 
 static const char *const controllers[CGROUP_LIMITS] = {"memory", "pids", "cpu"};
 
@@ -48,47 +48,64 @@ static bool list_has(const char *list, const char *word)
 	return false;
 }
 
-/* Our group's path in the hierarchy of a controller ("" is version 2), as the kernel tells it. */
-static bool find_own(const char *controller, char ret_path[static PATH_MAX])
+static const char *next_line(const char *line)
 {
-	FILE *f = fopen("/proc/self/cgroup", "re");
-	char line[PATH_MAX + 256];
-	bool found = false;
+	const char *end = strchr(line, '\n');
 
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+	return end && end[1] ? end + 1 : NULL;
+}
 
-		if (!path)
+/* A small file of the kernel's as a string; the caller frees. NULL when it cannot be read. */
+static char *slurp(const char *path)
+{
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = NULL;
+	size_t len;
+
+	if (fd < 0 || fd_slurp(fd, TEXT_MAX, &text, &len, NULL) < 0)
+		return NULL;
+	return text;
+}
+
+/* Where we are and what is mounted where, as the kernel tells it. */
+struct places {
+	char *groups, *mounts; /* of /proc/self: cgroup, mountinfo */
+};
+
+/* Our group's path in the hierarchy of a controller ("" is version 2). */
+static bool find_own(const struct places *p, const char *controller, char ret_path[static PATH_MAX])
+{
+	char list[512], path[PATH_MAX];
+
+	/* "4:memory:/path", and "0::/path", which sscanf would not match with an empty list. */
+	for (const char *line = p->groups; line; line = next_line(line)) {
+		bool v2 = sscanf(line, "%*d::%4095[^\n]", path) == 1;
+
+		if (!v2 && sscanf(line, "%*d:%511[^:\n]:%4095[^\n]", list, path) != 2)
 			continue;
-		*path++ = '\0';
-		path[strcspn(path, "\n")] = '\0';
-		found = *controller ? list_has(list + 1, controller) : list[1] == '\0';
-		if (found)
+		if (*controller ? !v2 && list_has(list, controller) : v2) {
 			snprintf(ret_path, PATH_MAX, "%s", path);
+			return true;
+		}
 	}
-	if (f)
-		fclose(f);
-	return found;
+	return false;
 }
 
 /* The directory of our own group in that hierarchy; its first *ret_top bytes are the mount point.
  */
-static bool find_dir(const char *controller, char ret_dir[static PATH_MAX], size_t *ret_top)
+static bool find_dir(const struct places *p, const char *controller, char ret_dir[static PATH_MAX],
+	size_t *ret_top)
 {
-	char own[PATH_MAX], line[2 * PATH_MAX], root[PATH_MAX], point[PATH_MAX], type[32],
-		opts[512];
-	FILE *f;
-	bool found = false;
+	char own[PATH_MAX], root[PATH_MAX], point[PATH_MAX], type[32], opts[512];
 
-	if (!find_own(controller, own))
+	if (!find_own(p, controller, own))
 		return false;
-	f = fopen("/proc/self/mountinfo", "re");
-	while (f && !found && fgets(line, sizeof(line), f)) {
+	for (const char *line = p->mounts; line; line = next_line(line)) {
 		const char *dash = strstr(line, " - ");
 		size_t len;
 
-		if (!dash || sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) != 2 ||
-			sscanf(dash, " - %31s %*s %511s", type, opts) != 2)
+		if (!dash || sscanf(dash, " - %31s %*s %511s", type, opts) != 2 ||
+			sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) != 2)
 			continue;
 		if (*controller ? strcmp(type, "cgroup") != 0 || !list_has(opts, controller)
 				: strcmp(type, "cgroup2") != 0)
@@ -96,12 +113,10 @@ static bool find_dir(const char *controller, char ret_dir[static PATH_MAX], size
 		len = strcmp(root, "/") == 0 ? 0 : strlen(root);
 		if (strncmp(own, root, len) != 0 || (own[len] != '/' && own[len] != '\0'))
 			continue;
-		found = snprintf(ret_dir, PATH_MAX, "%s%s", point, own + len) < PATH_MAX;
 		*ret_top = strlen(point);
+		return snprintf(ret_dir, PATH_MAX, "%s%s", point, own + len) < PATH_MAX;
 	}
-	if (f)
-		fclose(f);
-	return found;
+	return false;
 }
 
 static int write_at(int dir, const char *name, const char *text)
@@ -216,12 +231,12 @@ static bool hands_down(const char *dir)
 	return fd >= 0 && write_at(fd, "cgroup.subtree_control", "+memory +pids") == 0;
 }
 
-static void new_v2(struct cgroup *g, const struct contract *c, unsigned n)
+static void new_v2(struct cgroup *g, const struct places *p, const struct contract *c, unsigned n)
 {
 	char dir[PATH_MAX];
 	size_t top;
 
-	if (!find_dir("", dir, &top))
+	if (!find_dir(p, "", dir, &top))
 		return;
 	for (;;) {
 		char *slash;
@@ -248,6 +263,7 @@ struct cgroup *cgroup_new(const struct contract *c)
 	static unsigned counter;
 	struct cgroup *g = mem_alloc(sizeof(*g));
 	unsigned n = counter++;
+	struct places places = {slurp("/proc/self/cgroup"), slurp("/proc/self/mountinfo")};
 	bool all_v1 = true;
 	char parent[PATH_MAX];
 	size_t top;
@@ -256,13 +272,15 @@ struct cgroup *cgroup_new(const struct contract *c)
 		g->fds[i] = -1;
 	for (int i = 0; i < CGROUP_LIMITS; i++) {
 		g->tasks[i] = -1;
-		if (find_dir(controllers[i], parent, &top))
+		if (find_dir(&places, controllers[i], parent, &top))
 			new_v1(g, (enum cgroup_limit)i, parent, c, n);
 		else
 			all_v1 = false;
 	}
 	if (!all_v1)
-		new_v2(g, c, n);
+		new_v2(g, &places, c, n);
+	mem_cleanup(&places.groups);
+	mem_cleanup(&places.mounts);
 	return g;
 }
 

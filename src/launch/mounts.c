@@ -75,18 +75,13 @@ int mounts_attach(int tree, int dirfd, const char *path, struct error *err)
 }
 
 int mounts_bind(int from_dir, const char *from, int to_dir, const char *to, enum mounts_kind kind,
-	bool optional, struct error *err)
+	struct error *err)
 {
 	autoclose int tree = -1;
-	struct stat st;
 
-	if (optional && fstatat(to_dir, to, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
-		return 0;
-	if (mounts_clone(from_dir, from, &tree, err) < 0)
-		return optional && err->sys == ENOENT ? 0 : -1;
-	if (mounts_set_kind(tree, kind, err) < 0 || mounts_attach(tree, to_dir, to, err) < 0)
+	if (mounts_clone(from_dir, from, &tree, err) < 0 || mounts_set_kind(tree, kind, err) < 0)
 		return -1;
-	return 1;
+	return mounts_attach(tree, to_dir, to, err);
 }
 
 int mounts_seal(int fd, struct error *err)

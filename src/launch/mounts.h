@@ -34,9 +34,9 @@ MUST_CHECK int mounts_clone(int dirfd, const char *path, int *ret_fd, struct err
 MUST_CHECK int mounts_set_kind(int tree, enum mounts_kind kind, struct error *err);
 /* Attaches a detached tree over dirfd/path (path "" for dirfd itself). */
 MUST_CHECK int mounts_attach(int tree, int dirfd, const char *path, struct error *err);
-/* clone, set_kind and attach. 1, or 0 when from or to is not there and `optional` allows it. */
+/* clone, set_kind and attach. */
 MUST_CHECK int mounts_bind(int from_dir, const char *from, int to_dir, const char *to,
-	enum mounts_kind kind, bool optional, struct error *err);
+	enum mounts_kind kind, struct error *err);
 /* Makes the mount that fd is the root of read-only, those beneath it not. */
 MUST_CHECK int mounts_seal(int fd, struct error *err);
 /* Takes the mount that fd is the root of out of the tree; fd stays usable. Changes the cwd. */

@@ -116,16 +116,17 @@ static void etc_scan(struct plan *p, const char *dir, const char *name_prefix)
 	struct dirent *e;
 
 	while (d && (e = readdir(d))) {
-		char name[300], path[320];
+		struct plan_etc *at;
+		char path[320];
 		struct stat st;
 
-		snprintf(name, sizeof(name), "%s%s", name_prefix, e->d_name);
-		snprintf(path, sizeof(path), "/etc/%s", name);
-		if (!etc_is_shown(name) || lstat(path, &st) < 0)
+		snprintf(path, sizeof(path), "/etc/%s%s", name_prefix, e->d_name);
+		if (!etc_is_shown(path + strlen("/etc/")) || lstat(path, &st) < 0)
 			continue;
 		p->etc = mem_grow(p->etc, p->etc_count + 1, sizeof(*p->etc));
-		p->etc[p->etc_count++] =
-			(struct plan_etc){.path = mem_strdup(path), .type = st.st_mode & S_IFMT};
+		at = &p->etc[p->etc_count++];
+		*at = (struct plan_etc){.path = mem_strdup(path), .type = st.st_mode & S_IFMT};
+		at->name = at->path + strlen("/etc/");
 	}
 	if (d)
 		closedir(d);
@@ -164,6 +165,7 @@ int plan_init(struct plan *ret, const struct launch_spec *spec, const struct cgr
 	number(p.tmp_inodes, c->tmp_inodes);
 	number(p.copy_size, c->copy_bytes);
 	number(p.copy_inodes, c->copy_inodes);
+	number(p.last_pid, c->first_pid - 1);
 	if (c->rootfs && (stat(c->rootfs, &st) < 0 || !S_ISDIR(st.st_mode))) {
 		errno = errno == ENOENT ? ENOENT : ENOTDIR;
 		return error_sys(err, "root file system '%s'", c->rootfs);

@@ -32,7 +32,8 @@ struct plan_place {
 
 /* A name of the host's /etc that the view shows. */
 struct plan_etc {
-	char *path; /* "/etc/..." */
+	char *path;	  /* "/etc/..." */
+	const char *name; /* in it, what follows "/etc/" */
 	mode_t type;
 };
 
@@ -47,7 +48,7 @@ struct plan {
 	int rootfs_tree;	       /* like plan_place.tree */
 	struct plan_etc *etc;
 	size_t etc_count;
-	char tmp_size[24], tmp_inodes[24], copy_size[24], copy_inodes[24];
+	char tmp_size[24], tmp_inodes[24], copy_size[24], copy_inodes[24], last_pid[24];
 	char **texts; /* in the order of etc_files */
 };
 

@@ -30,6 +30,18 @@ int proc_make_stage(int *ret_stage, struct error *err)
 	return mounts_new("tmpfs", MOUNTS_WRITABLE, options, ARRAY_LEN(options), ret_stage, err);
 }
 
+/* Masks proc/name with from, unless it is not there or its mode keeps the guest out anyway. */
+static int mask_one(int stage, const char *from, int proc, const char *name, struct error *err)
+{
+	struct stat st;
+
+	if (fstatat(proc, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : error_sys(err, "stat '/proc/%s'", name);
+	if (st.st_uid != geteuid() && (st.st_mode & 0007) == 0)
+		return 0;
+	return mounts_bind(stage, from, proc, name, MOUNTS_READ_ONLY, err);
+}
+
 static int mask(int stage, int proc, struct error *err)
 {
 	if (mkdirat(stage, "void", 0555) < 0)
@@ -37,12 +49,10 @@ static int mask(int stage, int proc, struct error *err)
 	if (mounts_text(stage, "empty", "", 0, err) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(masked_files); i++)
-		if (mounts_bind(
-			    stage, "empty", proc, masked_files[i], MOUNTS_READ_ONLY, true, err) < 0)
+		if (mask_one(stage, "empty", proc, masked_files[i], err) < 0)
 			return -1;
 	for (size_t i = 0; i < ARRAY_LEN(masked_dirs); i++)
-		if (mounts_bind(stage, "void", proc, masked_dirs[i], MOUNTS_READ_ONLY, true, err) <
-			0)
+		if (mask_one(stage, "void", proc, masked_dirs[i], err) < 0)
 			return -1;
 	/* The mounts hold them; the names are not needed any more. */
 	if (unlinkat(stage, "empty", 0) < 0 || unlinkat(stage, "void", AT_REMOVEDIR) < 0)
@@ -65,7 +75,7 @@ int proc_attach(int stage, int root, struct error *err)
 		return error_sys(err, "open the new /proc");
 	if (mask(stage, proc, err) < 0)
 		return -1;
-	return mounts_bind(proc, "sys", proc, "sys", MOUNTS_READ_ONLY, false, err) < 0 ? -1 : 0;
+	return mounts_bind(proc, "sys", proc, "sys", MOUNTS_READ_ONLY, err);
 }
 
 int proc_attach_tmp(const struct plan *p, int dir, const char *name, struct error *err)
@@ -105,7 +115,7 @@ int proc_fill_dev(const struct plan *p, int dev, struct error *err)
 	for (size_t i = 0; i < ARRAY_LEN(nodes); i++) {
 		if (mounts_text(dev, nodes[i], "", 0, err) < 0)
 			return -1;
-		if (mounts_bind(host, nodes[i], dev, nodes[i], MOUNTS_DEVICE, false, err) < 0)
+		if (mounts_bind(host, nodes[i], dev, nodes[i], MOUNTS_DEVICE, err) < 0)
 			return error_wrap(err, "/dev/%s", nodes[i]);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(links); i++)

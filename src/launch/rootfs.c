@@ -147,7 +147,7 @@ static int replace_etc(const struct plan *p, int stage, int root, struct error *
 			!S_ISREG(st.st_mode))
 			continue;
 		if (mounts_text(texts, name, p->texts[i], strlen(p->texts[i]), err) < 0 ||
-			mounts_bind(texts, name, etc, name, MOUNTS_READ_ONLY, false, err) < 0)
+			mounts_bind(texts, name, etc, name, MOUNTS_READ_ONLY, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -160,7 +160,7 @@ static int show_stage_dir(int stage, int root, const char *name, int *ret_fd, st
 
 	if (mounts_make_dir(stage, name, &made, err) < 0)
 		return -1;
-	if (mounts_bind(stage, name, root, name, MOUNTS_WRITABLE, false, err) < 0)
+	if (mounts_bind(stage, name, root, name, MOUNTS_WRITABLE, err) < 0)
 		return error_wrap(err, "the root file system needs an empty directory '/%s'", name);
 	*ret_fd = openat(root, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return *ret_fd < 0 ? error_sys(err, "open '/%s'", name) : 0;

@@ -37,9 +37,7 @@ static int show_host_dir(int root, const char *name, struct error *err)
 	if (S_ISDIR(st.st_mode)) {
 		if (mkdirat(root, name, 0755) < 0)
 			return error_sys(err, "make '%s'", path);
-		return mounts_bind(AT_FDCWD, path, root, name, MOUNTS_READ_ONLY, false, err) < 0
-			       ? -1
-			       : 0;
+		return mounts_bind(AT_FDCWD, path, root, name, MOUNTS_READ_ONLY, err);
 	}
 	if (!S_ISLNK(st.st_mode))
 		return 0;
@@ -52,26 +50,30 @@ static int show_host_dir(int root, const char *name, struct error *err)
 	return 0;
 }
 
-static int show_etc_entry(int root, const struct plan_etc *e, struct error *err)
+static int show_etc_link(int etc, const struct plan_etc *e, struct error *err)
 {
-	autoclose int place = -1;
 	char target[PATH_MAX];
-	ssize_t len;
+	ssize_t len = readlink(e->path, target, sizeof(target) - 1);
 
-	if (e->type == S_IFLNK) {
-		len = readlink(e->path, target, sizeof(target) - 1);
-		if (len < 0)
-			return error_sys(err, "read the symlink '%s'", e->path);
-		target[len] = '\0';
-		if (symlinkat(target, root, e->path + 1) < 0)
-			return error_sys(err, "make the symlink '%s'", e->path);
-		return 0;
-	}
+	if (len < 0)
+		return error_sys(err, "read the symlink '%s'", e->path);
+	target[len] = '\0';
+	if (symlinkat(target, etc, e->name) < 0)
+		return error_sys(err, "make the symlink '%s'", e->path);
+	return 0;
+}
+
+static int show_etc_entry(int etc, const struct plan_etc *e, struct error *err)
+{
+	if (e->type == S_IFLNK)
+		return show_etc_link(etc, e, err);
 	if (e->type != S_IFDIR && e->type != S_IFREG)
 		return 0;
-	if (mounts_place(root, e->path, e->type == S_IFDIR, &place, err) < 0)
+	if (e->type == S_IFREG && mounts_text(etc, e->name, "", 0, err) < 0)
 		return -1;
-	return mounts_bind(AT_FDCWD, e->path, place, "", MOUNTS_READ_ONLY, false, err) < 0 ? -1 : 0;
+	if (e->type == S_IFDIR && mkdirat(etc, e->name, 0755) < 0)
+		return error_sys(err, "make '%s'", e->path);
+	return mounts_bind(AT_FDCWD, e->path, etc, e->name, MOUNTS_READ_ONLY, err);
 }
 
 static int fill_host_etc(const struct plan *p, int root, struct error *err)
@@ -85,8 +87,10 @@ static int fill_host_etc(const struct plan *p, int root, struct error *err)
 	for (size_t i = 0; i < etc_file_count; i++)
 		if (mounts_text(etc, etc_files[i].name, p->texts[i], strlen(p->texts[i]), err) < 0)
 			return -1;
+	if (mkdirat(etc, "ssl", 0755) < 0)
+		return error_sys(err, "make /etc/ssl");
 	for (size_t i = 0; i < p->etc_count; i++)
-		if (show_etc_entry(root, &p->etc[i], err) < 0)
+		if (show_etc_entry(etc, &p->etc[i], err) < 0)
 			return -1;
 	return 0;
 }

@@ -268,6 +268,18 @@ static void do_seize(char **a)
 	waitpid(child, NULL, 0);
 }
 
+/* The pid of a new process. */
+static void do_fork(char **a)
+{
+	pid_t child = fork();
+
+	(void)a;
+	if (child == 0)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	say("ok %d", child);
+}
+
 static void do_forks(char **a)
 {
 	static pid_t children[2000];
@@ -370,6 +382,7 @@ static const struct {
 	{"umount", 1, do_umount},
 	{"userns", 0, do_userns},
 	{"seize", 0, do_seize},
+	{"fork", 0, do_fork},
 	{"forks", 1, do_forks},
 	{"touch", 1, do_touch},
 	{"exec", 1, do_exec},
