@@ -5,7 +5,9 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # DEPS=: leaves the installed packages alone.
 DEPS ?= scripts/deps
-export CMD ?=
+CMD ?=
+# As it was typed: make does not look for its own $ in it.
+export SANDGLASS_DEMO_CMD := $(value CMD)
 
 .PHONY: help all run test test-long lint bench fuzz coverage sanitize valgrind install uninstall
 
