@@ -23,10 +23,10 @@ const size_t etc_file_count = ARRAY_LEN(etc_files);
  */
 static const char *const shown[] = {"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "ld-musl-*",
 	"alternatives", "ssl/certs", "ssl/openssl.cnf", "locale.alias", "os-release", "java*",
-	"python*", "perl", "maven*", "ant", "gradle", "php", "ruby*", "lua", "R", "node*", "npm",
-	"ghc", "emacs", "vim", "X11", "groff", "fonts", "ghostscript", "texmf", "sgml", "xml",
-	"magic*", "matplotlibrc", "octave.conf", "gimp", "ImageMagick*", "julia", "mono",
-	"dictionaries-common", "nanorc"};
+	"python3.*", "perl", "maven*", "ant", "gradle", "php", "ruby*", "lua", "R", "node*", "npm",
+	"ghc", "emacs", "vim", "X11", "groff", "fonts", "ghostscript", "texmf", "xml",
+	"matplotlibrc", "octave.conf", "gimp", "ImageMagick*", "julia", "mono",
+	"dictionaries-common"};
 
 bool etc_is_shown(const char *name)
 {

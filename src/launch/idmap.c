@@ -100,13 +100,10 @@ static int open_mapping(
 {
 	char path[64];
 	int pidfd = -1, fd = -1, result;
-	pid_t pid = ns_clone_user(&pidfd, err);
+	pid_t pid = ns_clone_holder(&pidfd, err);
 
 	if (pid < 0)
 		return -1;
-	if (pid == 0)
-		for (;;)
-			pause();
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
 	result = write_maps(pid, owner->st_uid, m->uid, owner->st_gid, m->gid, err);
 	if (result == 0 && (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,9 +15,6 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-
-/* From glibc's <sched.h>, which does not go together with <linux/sched.h>. */
-extern int unshare(int flags);
 
 /* First number in the file, or -1 when there is none to read. */
 static long read_number(const char *path)
@@ -67,11 +65,14 @@ static int explain(struct error *err)
 	return error_sys(err, "make the namespaces of the sandbox");
 }
 
-static pid_t clone_with(uint64_t flags, int cgroup_fd, int *ret_pidfd, struct error *err)
+pid_t ns_clone_init(int cgroup_fd, int *ret_pidfd, struct error *err)
 {
 	int pidfd = -1;
 	struct clone_args args = {
-		.flags = flags | CLONE_PIDFD,
+		/* Not CLONE_NEWCGROUP: its root is to be the sandbox's own group, which init joins
+		   later. */
+		.flags = CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
+			 CLONE_NEWUTS | CLONE_NEWIPC,
 		.pidfd = (uint64_t)(uintptr_t)&pidfd,
 		.exit_signal = 0,
 	};
@@ -89,18 +90,26 @@ static pid_t clone_with(uint64_t flags, int cgroup_fd, int *ret_pidfd, struct er
 	return pid;
 }
 
-pid_t ns_clone_init(int cgroup_fd, int *ret_pidfd, struct error *err)
+/* Touches no memory but its own stack, and never returns. */
+static int hold(void *unused)
 {
-	/* Not CLONE_NEWCGROUP: its root is to be the sandbox's own cgroup, which init joins later.
-	 */
-	return clone_with(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWUTS |
-				  CLONE_NEWIPC,
-		cgroup_fd, ret_pidfd, err);
+	(void)unused;
+	while (pause() < 0)
+		continue;
+	return 0;
 }
 
-pid_t ns_clone_user(int *ret_pidfd, struct error *err)
+pid_t ns_clone_holder(int *ret_pidfd, struct error *err)
 {
-	return clone_with(CLONE_NEWUSER, -1, ret_pidfd, err);
+	static _Alignas(16) char stack[16384];
+	int pidfd = -1;
+	pid_t pid = clone(
+		hold, stack + sizeof(stack), CLONE_VM | CLONE_NEWUSER | CLONE_PIDFD, NULL, &pidfd);
+
+	if (pid < 0)
+		return explain(err);
+	*ret_pidfd = pidfd;
+	return pid;
 }
 
 int ns_unshare_cgroup(struct error *err)

@@ -15,8 +15,11 @@
  * can still reap it. An error names the sysctl that stands in the way.
  */
 MUST_CHECK pid_t ns_clone_init(int cgroup_fd, int *ret_pidfd, struct error *err);
-/* The same with a new user namespace only. */
-MUST_CHECK pid_t ns_clone_user(int *ret_pidfd, struct error *err);
+/*
+ * A process in a new user namespace that does nothing until it is killed: it shares our memory,
+ * which is cheaper than a copy. Its pid, with *ret_pidfd owned by the caller.
+ */
+MUST_CHECK pid_t ns_clone_holder(int *ret_pidfd, struct error *err);
 /* A cgroup namespace rooted where the caller is now, so that its path says nothing of the host. */
 MUST_CHECK int ns_unshare_cgroup(struct error *err);
 /* Kills the child behind pidfd, if it still runs, and reaps it. */
