@@ -122,7 +122,7 @@ static int take_exit(struct taking *t)
 
 	if (kind > 1 || code > 255)
 		return error_set(t->err, ERR_FORMAT, "exit of kind %u, code %u", kind, code);
-	if (flags & FRAMES_EXIT_OOM)
+	if (flags & FRAME_EXIT_OOM)
 		t->result->oom = true;
 	if (t->seen->has_end)
 		return 0;

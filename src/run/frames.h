@@ -11,9 +11,6 @@
 #include "base/error.h"
 #include "run/one.h"
 
-/* EXIT's flags. */
-enum { FRAMES_EXIT_OOM = 1 };
-
 struct frames_state {
 	bool has_started; /* STARTED came: there is a guest that signals can go to */
 	bool has_end;	  /* the result's end is known */

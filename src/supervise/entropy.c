@@ -30,7 +30,8 @@ void entropy_fixed(uint64_t which, void *ret_data, size_t len)
 
 void entropy_uuid(const unsigned char b[16], char ret_text[37])
 {
-	snprintf(ret_text, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-		b[0], b[1], b[2], b[3], b[4], b[5], (b[6] & 0x0f) | 0x40, b[7], (b[8] & 0x3f) | 0x80,
-		b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+	snprintf(ret_text, 37,
+		"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
+		b[2], b[3], b[4], b[5], (b[6] & 0x0f) | 0x40, b[7], (b[8] & 0x3f) | 0x80, b[9],
+		b[10], b[11], b[12], b[13], b[14], b[15]);
 }

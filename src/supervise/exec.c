@@ -57,7 +57,7 @@ void exec_done(struct task *t)
 	t->proc->execing = false;
 	t->clear_tid = 0;
 	mm_unref(t->mm);
-	t->mm = mm_new(t->tid);
+	t->mm = mm_new();
 	if (!read_auxv(t->tid, &vdso, &random))
 		return; /* killed meanwhile */
 	t->mm->vdso = vdso;

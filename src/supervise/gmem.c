@@ -15,10 +15,12 @@ static int mem_fd(struct mm *mm)
 {
 	char path[32];
 
-	if (mm->mem_fd < 0) {
-		snprintf(path, sizeof(path), "/proc/%d/mem", mm->owner);
-		mm->mem_fd = open(path, O_RDWR | O_CLOEXEC);
-	}
+	/* Through any task that lives in it; they may come and go. */
+	for (const struct task *t = task_list; t && mm->mem_fd < 0; t = t->next)
+		if (t->mm == mm) {
+			snprintf(path, sizeof(path), "/proc/%d/mem", t->tid);
+			mm->mem_fd = open(path, O_RDWR | O_CLOEXEC);
+		}
 	return mm->mem_fd;
 }
 

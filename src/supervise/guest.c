@@ -2,9 +2,10 @@
 /*
  * The guest's first process.
  *
- * How it works: the child waits until it is seized, then takes on everything that exec keeps (limits,
- * address-space layout, trapping counters, no privileges, the filters) and executes the program. Up
- * to there it reports what fails as a whole `struct error` through a pipe that exec closes.
+ * How it works: the child waits until it is seized, then takes on everything that exec keeps
+ * (limits, address-space layout, trapping counters, no privileges, the filters) and executes the
+ * program. Up to there it reports what fails as a whole `struct error` through a pipe that exec
+ * closes.
  */
 #include "supervise/guest.h"
 
@@ -50,7 +51,8 @@ static int set_limits(const struct contract *c, struct error *err)
 
 		if (getrlimit(i, &now) < 0)
 			return error_sys(err, "getrlimit %d", i);
-		/* A host limit below ours cannot be raised without privilege: take what there is. */
+		/* A host limit below ours cannot be raised without privilege: take what there is.
+		 */
 		if (want.rlim_max > now.rlim_max)
 			want.rlim_max = now.rlim_max;
 		if (want.rlim_cur > want.rlim_max)
@@ -90,8 +92,8 @@ static int install_filters(const struct contract *c, const struct conditions *k,
 	size_t len;
 
 	for (size_t i = 0; i < k->filter_len; i++)
-		program[i] = (struct sock_filter){k->filter[i].code, k->filter[i].jt, k->filter[i].jf,
-			k->filter[i].k};
+		program[i] = (struct sock_filter){
+			k->filter[i].code, k->filter[i].jt, k->filter[i].jf, k->filter[i].k};
 	if (k->filter_len && install_filter(program, k->filter_len, err) < 0)
 		return -1;
 	if (!c->deterministic)
@@ -118,7 +120,8 @@ static int fix_world(const struct contract *c, struct error *err)
 static int fix_addresses(struct error *err)
 {
 	if (personality(ADDR_NO_RANDOMIZE) < 0 || !(personality(0xffffffff) & ADDR_NO_RANDOMIZE))
-		return error_set(err, ERR_UNSUPPORTED, "personality(2) is refused, so addresses vary");
+		return error_set(
+			err, ERR_UNSUPPORTED, "personality(2) is refused, so addresses vary");
 	if (arch_trap_setup() < 0)
 		return error_sys(err, "make the time-stamp counter trap");
 	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) < 0)
@@ -127,7 +130,8 @@ static int fix_addresses(struct error *err)
 }
 
 /* The file that exec gets: the name itself with a slash in it, else the first in PATH. */
-static int find_program(const char *name, char *const *env, char *out, size_t size, struct error *err)
+static int find_program(
+	const char *name, char *const *env, char *out, size_t size, struct error *err)
 {
 	const char *path = "/usr/local/bin:/usr/bin:/bin";
 	bool denied = false;
@@ -214,8 +218,8 @@ static pid_t last_pid(void)
 
 /*
  * A child with exactly this pid, so that its own children get those after it. launch sets the pid
- * namespace's counter where it can; elsewhere the pids before are used up (clone3's set_tid would not
- * move the counter).
+ * namespace's counter where it can; elsewhere the pids before are used up (clone3's set_tid would
+ * not move the counter).
  */
 static pid_t fork_as(uint32_t pid)
 {
@@ -239,12 +243,13 @@ static int seize(pid_t pid, struct error *err)
 				PTRACE_O_EXITKILL;
 
 	if (ptrace(PTRACE_SEIZE, pid, 0, options) < 0)
-		return error_sys(err, "ptrace is refused: a seccomp profile or Yama may be in the way");
+		return error_sys(
+			err, "ptrace is refused: a seccomp profile or Yama may be in the way");
 	return 0;
 }
 
-int guest_start(const struct contract *c, const struct conditions *k, pid_t *ret_pid,
-	struct error *err)
+int guest_start(
+	const struct contract *c, const struct conditions *k, pid_t *ret_pid, struct error *err)
 {
 	int go[2], report[2];
 	pid_t pid;
@@ -262,8 +267,8 @@ int guest_start(const struct contract *c, const struct conditions *k, pid_t *ret
 	close(report[1]);
 	error_pipe = report[0];
 	if ((uint32_t)pid != c->first_pid)
-		return error_set(err, ERR_UNSUPPORTED, "the first process got pid %d instead of %u", pid,
-			c->first_pid);
+		return error_set(err, ERR_UNSUPPORTED, "the first process got pid %d instead of %u",
+			pid, c->first_pid);
 	if (c->deterministic && seize(pid, err) < 0)
 		return -1;
 	if (fd_write_all(go[1], "g", 1, err) < 0)

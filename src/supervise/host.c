@@ -38,7 +38,8 @@ void host_init(void)
 	struct itimerval tick = {{0, TICK_US}, {0, TICK_US}};
 
 	if (sigaction(SIGALRM, &alarm_action, NULL) < 0 ||
-		sigaction(SIGUSR1, &message_action, NULL) < 0 || setitimer(ITIMER_REAL, &tick, NULL) < 0)
+		sigaction(SIGUSR1, &message_action, NULL) < 0 ||
+		setitimer(ITIMER_REAL, &tick, NULL) < 0)
 		abort();
 }
 
@@ -105,26 +106,16 @@ char host_task_state(pid_t tid)
 	return p && p[1] ? p[2] : 'X';
 }
 
-int host_blocked_nr(pid_t tid, uint64_t *ret_arg)
-{
-	char text[256];
-	unsigned long arg;
-	int nr;
-
-	if (read_proc(tid, "syscall", text, sizeof(text)) <= 0 ||
-		sscanf(text, "%d 0x%lx", &nr, &arg) != 2)
-		return -1;
-	*ret_arg = arg;
-	return nr;
-}
-
 const char *host_blocked_call(pid_t tid)
 {
 	static char number[32];
-	uint64_t arg;
-	int nr = host_blocked_nr(tid, &arg);
-	const struct syscall_row *row = call_row(nr);
+	char text[256];
+	const struct syscall_row *row;
+	int nr;
 
+	if (read_proc(tid, "syscall", text, sizeof(text)) <= 0 || sscanf(text, "%d", &nr) != 1)
+		return "a system call";
+	row = call_row(nr);
 	if (row)
 		return row->name;
 	snprintf(number, sizeof(number), "system call %d", nr);

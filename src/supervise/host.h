@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The supervisor's own process: signals from the host, delays that shake out luck, /proc of guests. */
+/* The supervisor's own process: signals from the host, delays that shake out luck, /proc of guests.
+ */
 #ifndef SUPERVISE_HOST_H
 #define SUPERVISE_HOST_H
 
@@ -12,13 +13,12 @@ void host_init(void);
 /* True once after each. */
 bool host_take_alarm(void);
 bool host_take_message(void);
-/* With a seed other than 0: now and then a short sleep of the supervisor (the guest must not see it). */
+/* With a seed other than 0: now and then a short sleep of the supervisor (the guest must not see
+ * it). */
 void host_set_delays(uint32_t seed);
 void host_delay(void);
 /* State letter of a task in /proc, or 'X' when it is gone. */
 char host_task_state(pid_t tid);
-/* Number and first argument of the system call a task sleeps in; -1 when it is in none. */
-int host_blocked_nr(pid_t tid, uint64_t *ret_arg);
 /* Name of the system call a task sleeps in. Static text. */
 const char *host_blocked_call(pid_t tid);
 /* Pins the supervisor, and so every guest, to one CPU; -1: the first allowed one. */

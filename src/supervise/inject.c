@@ -2,10 +2,11 @@
 /*
  * System calls that the supervisor makes the guest execute.
  *
- * How it works: at a seccomp stop the number and arguments are exchanged for the injected call's, the
- * task runs to the exit stop, and its own registers are put back by whatever the loop does next:
- * answering the call there, or running the instruction again. A second injection in the same stop
- * sends the task back over the same instruction: that passes an entry stop before the exit stop.
+ * How it works: at a seccomp stop the number and arguments are exchanged for the injected call's,
+ * the task runs to the exit stop, and its own registers are put back by whatever the loop does
+ * next: answering the call there, or running the instruction again. A second injection in the same
+ * stop sends the task back over the same instruction: that passes an entry stop before the exit
+ * stop.
  */
 #include "supervise/inject.h"
 

@@ -10,10 +10,10 @@
 #include "supervise/task.h"
 
 /*
- * At a seccomp stop (in an enter handler): the kernel executes this call in t's place; afterwards the
- * handler answers its own call as always (t->at_exit makes the loop do the right thing). The number
- * must be one that the filter allows or traces. The kernel's answer, or -ESRCH when the task was
- * killed meanwhile: then answer anything, nobody will see it.
+ * At a seccomp stop (in an enter handler): the kernel executes this call in t's place; afterwards
+ * the handler answers its own call as always (t->at_exit makes the loop do the right thing). The
+ * number must be one that the filter allows or traces. The kernel's answer, or -ESRCH when the task
+ * was killed meanwhile: then answer anything, nobody will see it.
  */
 MUST_CHECK int64_t inject(struct task *t, int nr, const uint64_t arg[6]);
 /* Maps the counter page into t's address space unless it is there: 0, or a negative errno. */

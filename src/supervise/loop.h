@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The main loop: resumes one task at a time and answers its stops until the first process is gone. */
+/* The main loop: resumes one task at a time and answers its stops until the first process is gone.
+ */
 #ifndef SUPERVISE_LOOP_H
 #define SUPERVISE_LOOP_H
 
@@ -11,21 +12,23 @@
 
 /* SIGALRM and SIGUSR1 handlers; before the guest starts. */
 void loop_init(void);
-/* Runs everything until the guest's first process has exited: its wait status. -1: the run was ended
- * before (deadlock, a clock spin of 2^24 reads, a call that blocks for ever). */
+/* Runs everything until the guest's first process has exited: its wait status. -1: the run was
+ * ended before (deadlock, a clock spin of 2^24 reads, a call that blocks for ever). */
 int loop_run(struct process *first);
 
-/* t goes on from its stop (for the scheduler's retries): acts on what a handler answered. */
-void loop_complete(struct task *t, enum act act);
-/* Makes the parked call of t run again from the start, so that a pending signal is taken first. */
-void loop_reissue(struct task *t);
+/* Waits for a report of this task alone, which may be here already: 0, or -1 when there is no such.
+ */
+MUST_CHECK int loop_wait_tid(pid_t tid, int *ret_status);
+/* t is about to be freed: it is not the running one any more. */
+void loop_forget(const struct task *t);
 /* During an injection: waits for t's next system call stop. -1: it was killed (handled later). */
 MUST_CHECK int loop_wait_syscall_stop(struct task *t);
 /* Handles a report of any task that is not the running one. */
 void loop_report(pid_t tid, int status);
 /* Waits in real time for a report of any task, at most until a host signal; handles it. */
 void loop_wait_any(void);
-/* SIGKILL for a whole process; returns 0 when every thread of it is gone, -1 when kill(2) refused. */
+/* SIGKILL for a whole process; returns 0 when every thread of it is gone, -1 when kill(2) refused.
+ */
 int loop_kill_process(struct process *p);
 /* Ends the run: everything is killed, loop_run returns -1. */
 void loop_end(void);

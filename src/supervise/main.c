@@ -26,6 +26,7 @@
 #include "supervise/loop.h"
 #include "supervise/report.h"
 #include "supervise/vdso.h"
+#include "supervise/watch.h"
 #include "wire/frame.h"
 
 enum { CONTROL = 3 };
@@ -49,7 +50,8 @@ static int read_launch(struct error *err)
 	if (r == 0)
 		return error_set(err, ERR_DIED, "the host closed the control socket");
 	if (type != FRAME_LAUNCH)
-		return error_set(err, ERR_FORMAT, "expected a LAUNCH frame, got %s", frame_name(type));
+		return error_set(
+			err, ERR_FORMAT, "expected a LAUNCH frame, got %s", frame_name(type));
 	return contract_decode(b.data, b.len, &contract, &conditions, err);
 }
 
@@ -108,8 +110,8 @@ static int run_engine(struct error *err)
 	int status;
 
 	host_pin(conditions.cpu);
-	/* Ours trap like the guests': else every switch between us would write a control register, which
-	 * costs more than the whole stop where the kernel runs in a virtual machine. */
+	/* Ours trap like the guests': else every switch between us would write a control register,
+	 * which costs more than the whole stop where the kernel runs in a virtual machine. */
 	if (arch_trap_setup() < 0)
 		return error_sys(err, "make the time-stamp counter trap");
 	host_set_delays(conditions.delay_seed);
@@ -120,6 +122,8 @@ static int run_engine(struct error *err)
 		report_not_enforced(REASON_VDSO_UNPATCHED, "could not patch vDSO: %s", why.msg);
 	arch_report_assumptions();
 	loop_init();
+	if (conditions.memory_watch)
+		watch_memory(contract.memory_bytes);
 	files_init();
 	io_init(contract.stdin_kind == CONTRACT_STDIN_STREAM, contract.tty);
 	if (guest_start(&contract, &conditions, &first, err) < 0)
@@ -127,7 +131,7 @@ static int run_engine(struct error *err)
 	report_started((uint32_t)first);
 	p = process_new(first, 1);
 	p->tight = contract.stdin_kind == CONTRACT_STDIN_STREAM || contract.tty;
-	task_new(first, p, mm_new(first))->state = TASK_NATIVE; /* on its way to its first stop */
+	task_new(first, p, mm_new())->state = TASK_NATIVE; /* on its way to its first stop */
 	status = loop_run(p);
 	if (guest_exec_failed(err))
 		return -1;
@@ -148,8 +152,8 @@ int main(int argc, char **argv)
 	int r;
 
 	if (argc != 2 || strcmp(argv[1], "--init") != 0) {
-		static const char text[] =
-			"sandglass-supervise: started by `sandglass run` inside its sandbox, not by hand\n";
+		static const char text[] = "sandglass-supervise: started by `sandglass run` inside "
+					   "its sandbox, not by hand\n";
 
 		ssize_t ignored UNUSED = write(2, text, sizeof(text) - 1);
 

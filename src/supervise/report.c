@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/fd.h"
 #include "supervise/clock.h"
+#include "supervise/watch.h"
 #include "wire/frame.h"
 
 enum { DECISIONS_PER_FRAME = 1024, DETAILS_MAX = 16, OUT_MAX = 65536 };
@@ -123,8 +124,8 @@ void report_assumption(enum reason reason, const char *fmt, ...)
 	say(FRAME_ASSUMPTION, reason, detail);
 }
 
-void report_decision(enum decision_kind kind, struct task *t, int nr, const uint64_t args[3],
-	int64_t result)
+void report_decision(
+	enum decision_kind kind, struct task *t, int nr, const uint64_t args[3], int64_t result)
 {
 	struct decision d = {.kind = (uint16_t)kind,
 		.nr = (uint16_t)nr,
@@ -233,7 +234,7 @@ void report_exit(uint32_t kind, uint32_t code)
 	send_frame(FRAME_COUNTS, &counts, false);
 	bytes_put_u32(&b, kind);
 	bytes_put_u32(&b, code);
-	bytes_put_u32(&b, 0);
+	bytes_put_u32(&b, watch_has_killed() ? FRAME_EXIT_OOM : 0);
 	send_frame(FRAME_EXIT, &b, true);
 }
 

@@ -15,14 +15,16 @@
 extern struct counts report_counts; /* the figures, counted where things happen */
 
 void report_init(int control, bool decisions);
-/* Frames are gathered; this writes what there is. Before any wait in real time, and on every tick. */
+/* Frames are gathered; this writes what there is. Before any wait in real time, and on every tick.
+ */
 void report_flush(void);
-/* A hole was touched. Said to the host the first time and for each new detail up to 16, counted always. */
+/* A hole was touched. Said to the host the first time and for each new detail up to 16, counted
+ * always. */
 void report_not_enforced(enum reason reason, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Something that holds only under an assumption. */
 void report_assumption(enum reason reason, const char *fmt, ...) PRINTF_LIKE(2, 3);
-void report_decision(enum decision_kind kind, struct task *t, int nr, const uint64_t args[3],
-	int64_t result);
+void report_decision(
+	enum decision_kind kind, struct task *t, int nr, const uint64_t args[3], int64_t result);
 void report_timer_armed(struct task *t, uint64_t deadline_ns);
 void report_timer_fired(struct task *t, uint64_t deadline_ns);
 void report_external_read(struct task *t, uint64_t len, const char *what);

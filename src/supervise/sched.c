@@ -3,13 +3,14 @@
  * Who runs next.
  *
  * How it works: a running task keeps the CPU until it parks, exits or gives way. At a switch the
- * parked tasks are tried again in order of creation, those that can go on join the queue's tail, and
- * the head of the queue runs. When the queue is empty the clock jumps to the earliest timer.
+ * parked tasks are tried again in order of creation, those that can go on join the queue's tail,
+ * and the head of the queue runs. When the queue is empty the clock jumps to the earliest timer.
  *
- * Waiting for time without a call that waits: a yield, a zero time-out poll that finds nothing, and a
- * full window of clock reads are idle acts. When every runnable task has collected IDLE_LIMIT of them
- * with no other mediated call by anybody in between, they wait for time: the clock jumps to the next
- * timer. Where there is none, yields and polls move it by 1 ms; clock reads alone never do.
+ * Waiting for time without a call that waits: a yield, a zero time-out poll that finds nothing, and
+ * a full window of clock reads are idle acts. When every runnable task has collected IDLE_LIMIT of
+ * them with no other mediated call by anybody in between, they wait for time: the clock jumps to
+ * the next timer. Where there is none, yields and polls move it by 1 ms; clock reads alone never
+ * do.
  */
 #include "supervise/sched.h"
 
@@ -23,6 +24,7 @@
 #include "supervise/loop.h"
 #include "supervise/report.h"
 #include "supervise/signals.h"
+#include "supervise/stop.h"
 
 enum {
 	IDLE_LIMIT = 20,
@@ -148,7 +150,8 @@ uint32_t sched_clock_reads(struct task *t, uint64_t reads)
 		if (!timer_next(&due) && !clock_step())
 			report_not_enforced(REASON_CLOCK_SPIN,
 				"the guest has read the clock 20000 times in a row with nothing in "
-				"between. Workflow time only advances when an event is applied; use "
+				"between. Workflow time only advances when an event is applied; "
+				"use "
 				"--clock-step-ns for a program that polls the clock");
 	}
 	if (reads_in_row >= clock_spin_kill)
@@ -171,7 +174,7 @@ void sched_children_changed(void)
 void sched_wake(struct task *t)
 {
 	if (t->state == TASK_PARKED)
-		loop_complete(t, t->row->enter(t, &t->call));
+		stop_complete(t, t->row->enter(t, &t->call));
 }
 
 void sched_moved(void)
@@ -192,7 +195,7 @@ static void retry_parked(void)
 			if (t->state == TASK_PARKED &&
 				(t->park.kind == PARK_FD ||
 					(t->park.kind == PARK_CHILD && children)))
-				loop_complete(t, t->row->enter(t, &t->call));
+				stop_complete(t, t->row->enter(t, &t->call));
 		}
 	} while (moved);
 }
@@ -237,8 +240,9 @@ static void deadlock(void)
 			char line[160];
 
 			if (t->state == TASK_STOPPED)
-				snprintf(line, sizeof(line), "task %u (pid %d) is stopped by a signal",
-					t->ordinal, t->tid);
+				snprintf(line, sizeof(line),
+					"task %u (pid %d) is stopped by a signal", t->ordinal,
+					t->tid);
 			else
 				describe(t, line, sizeof(line));
 			len += (size_t)snprintf(text + len, sizeof(text) - len, "; %s", line);

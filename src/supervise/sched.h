@@ -16,25 +16,27 @@ void sched_enqueue(struct task *t);
 /* Takes a task out of the queue if it is there (it died). */
 void sched_remove(struct task *t);
 /*
- * The next task to run, already dequeued; moves the clock when all wait for time. NULL when no guest
- * task is left, or when the run was ended (deadlock, 2^24 clock reads).
+ * The next task to run, already dequeued; moves the clock when all wait for time. NULL when no
+ * guest task is left, or when the run was ended (deadlock, 2^24 clock reads).
  */
 struct task *sched_next(void);
 /* Number of tasks in the queue. */
 uint32_t sched_runnable(void);
 
 /*
- * An enter handler is about to answer ACT_PARK. `park_until` fixes the absolute deadline at the first
- * try and keeps it at later ones; UINT64_MAX is never. Each returns ACT_PARK.
+ * An enter handler is about to answer ACT_PARK. `park_until` fixes the absolute deadline at the
+ * first try and keeps it at later ones; UINT64_MAX is never. Each returns ACT_PARK.
  */
 enum act park_on(struct task *t, enum park_kind kind);
 enum act park_on_until(struct task *t, enum park_kind kind, uint64_t deadline_ns);
 /* A place behind everybody who parked so far (requeue). */
 uint64_t sched_park_seq(void);
 
-/* The kernel's own codes for an interrupted call (include/linux/errno.h); they never reach a guest. */
+/* The kernel's own codes for an interrupted call (include/linux/errno.h); they never reach a guest.
+ */
 enum { ERESTART_SYS = 512, ERESTART_NOHAND = 514 };
-/* The call ends with EINTR when a handler runs, SA_RESTART or not: signal(7). Without this it restarts. */
+/* The call ends with EINTR when a handler runs, SA_RESTART or not: signal(7). Without this it
+ * restarts. */
 void park_no_restart(struct task *t);
 
 enum {
@@ -46,18 +48,19 @@ enum {
 void sched_idle(struct task *t, uint32_t weight);
 /* Any other mediated call: somebody does something. The loop calls it. */
 void sched_busy(void);
-/* So many clock reads in place since the last stop for them: judges the streak, says so at 20,000, ends
- * the run at 2^24, and returns the window until the next stop. */
+/* So many clock reads in place since the last stop for them: judges the streak, says so at 20,000,
+ * ends the run at 2^24, and returns the window until the next stop. */
 uint32_t sched_clock_reads(struct task *t, uint64_t reads);
 
 /*
- * Before a park: a call with a signal mask of its own (ppoll, rt_sigsuspend, rt_sigtimedwait). Signals
- * not in `mask` end the wait, and then the kernel does the call itself: it finds the signal pending at
- * once and does with masks and handlers what it always does.
+ * Before a park: a call with a signal mask of its own (ppoll, rt_sigsuspend, rt_sigtimedwait).
+ * Signals not in `mask` end the wait, and then the kernel does the call itself: it finds the signal
+ * pending at once and does with masks and handlers what it always does.
  */
 void park_with_mask(struct task *t, uint64_t mask);
 
-/* A signal may have become pending for somebody: parked tasks are looked at before the next switch. */
+/* A signal may have become pending for somebody: parked tasks are looked at before the next switch.
+ */
 void sched_signals_changed(void);
 /* A child died or stopped: PARK_CHILD tasks are tried again. */
 void sched_children_changed(void);

@@ -28,6 +28,7 @@
 #include "supervise/report.h"
 #include "supervise/sched.h"
 #include "supervise/sigmask.h"
+#include "supervise/stop.h"
 #include "supervise/sys_time.h"
 
 enum { PEEK = 32 };
@@ -36,8 +37,8 @@ enum { PEEK = 32 };
 static uint64_t queued(pid_t tid, bool shared)
 {
 	siginfo_t info[PEEK];
-	struct __ptrace_peeksiginfo_args args = {.nr = PEEK,
-		.flags = shared ? PTRACE_PEEKSIGINFO_SHARED : 0};
+	struct __ptrace_peeksiginfo_args args = {
+		.nr = PEEK, .flags = shared ? PTRACE_PEEKSIGINFO_SHARED : 0};
 	uint64_t mask = 0;
 	long n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, info);
 
@@ -66,8 +67,8 @@ uint64_t signals_blocked(const struct task *t)
 }
 
 /*
- * A process-directed signal is taken by one thread: a runnable one that does not block it if there is
- * one (the kernel gives it to that), else the first parked one, the main thread before others.
+ * A process-directed signal is taken by one thread: a runnable one that does not block it if there
+ * is one (the kernel gives it to that), else the first parked one, the main thread before others.
  */
 static bool somebody_takes(const struct process *p, uint64_t sigs)
 {
@@ -87,7 +88,7 @@ static bool has_ended(struct task *t)
 	act = t->row->enter(t, &t->call);
 	if (act == ACT_PARK)
 		return false;
-	loop_complete(t, act);
+	stop_complete(t, act);
 	return true;
 }
 
@@ -97,11 +98,11 @@ static void interrupt(struct task *t)
 		return;
 	/* Part of a transfer is done: that is the call's answer, and the signal comes after it. */
 	if (t->park.progress && sigmask_interrupts(t, blocked(t->tid)))
-		loop_complete(t, call_done(&t->call, (int64_t)t->park.progress));
+		stop_complete(t, call_done(&t->call, (int64_t)t->park.progress));
 	else if (t->park.has_mask)
-		loop_complete(t, t->row->leave == leave_none ? ACT_NATIVE : ACT_LEAVE);
+		stop_complete(t, t->row->leave == leave_none ? ACT_NATIVE : ACT_LEAVE);
 	else
-		loop_reissue(t);
+		stop_reissue(t);
 }
 
 void signals_wake_parked(void)
@@ -218,7 +219,8 @@ bool signals_is_target(const struct process *p, pid_t pid, pid_t sender_group)
 	return getpgid(p->pid) == (pid ? -pid : sender_group);
 }
 
-/* SIGCONT wakes a stopped task whatever its mask says: its report is certain, so it is waited for. */
+/* SIGCONT wakes a stopped task whatever its mask says: its report is certain, so it is waited for.
+ */
 void signals_continued(const struct task *sender, pid_t pid)
 {
 	pid_t group = getpgid(sender->proc->pid);

@@ -9,15 +9,18 @@
 
 #include "supervise/task.h"
 
-/* Masks (bit sig - 1) of what is queued for t or its process, and of what t blocks; t is stopped. */
+/* Masks (bit sig - 1) of what is queued for t or its process, and of what t blocks; t is stopped.
+ */
 uint64_t signals_pending(const struct task *t);
 uint64_t signals_blocked(const struct task *t);
-/* Parked tasks with a deliverable signal have their call put back, so that the kernel delivers it. */
+/* Parked tasks with a deliverable signal have their call put back, so that the kernel delivers it.
+ */
 void signals_wake_parked(void);
-/* t stands at a signal-delivery stop: decides what is delivered (t->signal) and makes an interrupted
- * call look interrupted. */
+/* t stands at a signal-delivery stop: decides what is delivered (t->signal) and makes an
+ * interrupted call look interrupted. */
 void signals_deliver(struct task *t, int sig);
-/* Host figures that a siginfo carries, and the sender of a timer's signal. True when it was changed. */
+/* Host figures that a siginfo carries, and the sender of a timer's signal. True when it was
+ * changed. */
 bool signals_clean(siginfo_t *info);
 /* Whether kill(pid) by a sender of this process group means p. */
 bool signals_is_target(const struct process *p, pid_t pid, pid_t sender_group);

@@ -3,9 +3,10 @@
  * Futexes, emulated whole: the kernel never sees a wait or a wake.
  *
  * How it works: a waiter is a task parked with PARK_FUTEX and its key; the queue of a word is those
- * tasks in the order in which they parked. A key names the memory, not the address: private memory is
- * (address space, address), shared mappings are (device, inode, offset), so that shared and private
- * operations on private memory meet. PI operations are refused like on a kernel without them.
+ * tasks in the order in which they parked. A key names the memory, not the address: private memory
+ * is (address space, address), shared mappings are (device, inode, offset), so that shared and
+ * private operations on private memory meet. PI operations are refused like on a kernel without
+ * them.
  */
 #include "supervise/futex.h"
 
@@ -44,8 +45,8 @@ static bool shared_line(const char *line, uint64_t addr, uint64_t key[3], bool *
 	char perms[5];
 
 	*ret_holds = false;
-	if (sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &start, &end, perms, &offset, &major_nr, &minor_nr,
-		    &inode) != 7 ||
+	if (sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &start, &end, perms, &offset, &major_nr,
+		    &minor_nr, &inode) != 7 ||
 		addr < start || addr >= end)
 		return false;
 	*ret_holds = true;
@@ -143,7 +144,8 @@ void futex_owner_died(void)
 		next = t->next;
 		if (t->state != TASK_PARKED || t->park.kind != PARK_FUTEX || t->park.woken)
 			continue;
-		if (gmem_read(t, t->park.addr, &word, sizeof(word)) == 0 && (word & FUTEX_OWNER_DIED)) {
+		if (gmem_read(t, t->park.addr, &word, sizeof(word)) == 0 &&
+			(word & FUTEX_OWNER_DIED)) {
 			t->park.woken = true;
 			sched_wake(t);
 		}
@@ -202,7 +204,8 @@ static enum act wait_on(struct task *t, struct call *c, int cmd, uint32_t bits)
 	t->park.bits = bits;
 	t->park.addr = c->arg[0];
 	if (deadline != UINT64_MAX)
-		park_no_restart(t); /* as the kernel, whose restart block acts like it for handlers */
+		park_no_restart(
+			t); /* as the kernel, whose restart block acts like it for handlers */
 	return park_on_until(t, PARK_FUTEX, deadline);
 }
 
@@ -304,9 +307,9 @@ enum act enter_futex(struct task *t, struct call *c)
 		if (cmd == FUTEX_WAKE_BITSET && !(uint32_t)c->arg[5])
 			return call_done(c, -EINVAL);
 		get_key(t, c->arg[0], op, key);
-		return call_done(c,
-			wake(key, (uint32_t)c->arg[2],
-				cmd == FUTEX_WAKE ? (uint32_t)BITS_ANY : (uint32_t)c->arg[5]));
+		return call_done(
+			c, wake(key, (uint32_t)c->arg[2],
+				   cmd == FUTEX_WAKE ? (uint32_t)BITS_ANY : (uint32_t)c->arg[5]));
 	case FUTEX_REQUEUE:
 	case FUTEX_CMP_REQUEUE:
 		return call_done(c, do_requeue(t, c, cmd == FUTEX_CMP_REQUEUE));

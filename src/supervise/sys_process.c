@@ -161,7 +161,8 @@ void leave_wait4(struct task *t, struct call *c)
 
 /* ---- signals ---- */
 
-/* One after the other in order of creation, the sender last: at once they would die in the host's order. */
+/* One after the other in order of creation, the sender last: at once they would die in the host's
+ * order. */
 static enum act kill_group(struct task *t, struct call *c, pid_t pid)
 {
 	pid_t group = getpgid(t->proc->pid);

@@ -33,8 +33,8 @@ enum act enter_rt_sigtimedwait(struct task *t, struct call *c)
 	if (c->arg[3] != sizeof(set) || gmem_read(t, c->arg[0], &set, sizeof(set)) < 0)
 		return ACT_NATIVE;
 	if (c->arg[2]) {
-		if (gmem_read(t, c->arg[2], &ts, sizeof(ts)) < 0 || ts.tv_sec < 0 || ts.tv_nsec < 0 ||
-			ts.tv_nsec >= (long)NS_PER_S)
+		if (gmem_read(t, c->arg[2], &ts, sizeof(ts)) < 0 || ts.tv_sec < 0 ||
+			ts.tv_nsec < 0 || ts.tv_nsec >= (long)NS_PER_S)
 			return ACT_NATIVE;
 		if ((uint64_t)ts.tv_sec < UINT64_MAX / 2 / NS_PER_S)
 			deadline = clock_monotonic() + (uint64_t)ts.tv_sec * NS_PER_S +

@@ -77,7 +77,8 @@ static void count_read(struct task *t)
 		left = left <= 0 ? (int32_t)mm->window : left;
 	}
 	if (gmem_write(t, ARCH_COUNTER_PAGE, &left, sizeof(left)) < 0)
-		report_not_enforced(REASON_VDSO_UNPATCHED, "the guest unmapped the clock's counter page");
+		report_not_enforced(
+			REASON_VDSO_UNPATCHED, "the guest unmapped the clock's counter page");
 }
 
 void sys_time_count_rest(struct task *t)
@@ -118,13 +119,13 @@ static int read_clock(struct task *t, int64_t id, uint64_t *ret_ns)
 		return -EINVAL;
 	/* A CPU clock of a process or thread: clock_getcpuclockid(3), pthread_getcpuclockid(3). */
 	if (id & 4) {
-		struct task *other = ~(id >> 3) ? task_find((pid_t)~(id >> 3)) : t;
+		struct task *other = ~(id >> 3) ? task_find((pid_t) ~(id >> 3)) : t;
 
 		if (!other)
 			return -EINVAL;
 		*ret_ns = clock_monotonic() - other->start_ns;
 	} else {
-		struct process *other = ~(id >> 3) ? process_find((pid_t)~(id >> 3)) : t->proc;
+		struct process *other = ~(id >> 3) ? process_find((pid_t) ~(id >> 3)) : t->proc;
 
 		if (!other)
 			return -EINVAL;
@@ -271,7 +272,8 @@ void sys_time_interrupted(struct task *t)
 		addr = t->call.arg[3];
 	if (!addr || !t->park.has_deadline)
 		return;
-	left = t->park.deadline_ns > clock_monotonic() ? t->park.deadline_ns - clock_monotonic() : 0;
+	left = t->park.deadline_ns > clock_monotonic() ? t->park.deadline_ns - clock_monotonic()
+						       : 0;
 	ts = to_timespec(left);
 	if (gmem_write(t, addr, &ts, sizeof(ts)) < 0)
 		return; /* as the kernel, which answers EINTR all the same */
@@ -318,7 +320,8 @@ enum act enter_alarm(struct task *t, struct call *c)
 	uint64_t left = real_left(t->proc);
 
 	real_set(t->proc, (uint64_t)(uint32_t)c->arg[0] * NS_PER_S, 0);
-	/* Rounded as the kernel does: up when half a second or more, and never 0 while one is armed. */
+	/* Rounded as the kernel does: up when half a second or more, and never 0 while one is
+	 * armed. */
 	c->result = (int64_t)((left + NS_PER_S / 2) / NS_PER_S);
 	if (left && !c->result)
 		c->result = 1;
@@ -345,8 +348,8 @@ static int read_itimer(struct task *t, uint64_t addr, uint64_t *ret_value, uint6
 		it.it_interval.tv_usec >= 1000000)
 		return -EINVAL;
 	*ret_value = (uint64_t)it.it_value.tv_sec * NS_PER_S + (uint64_t)it.it_value.tv_usec * 1000;
-	*ret_interval =
-		(uint64_t)it.it_interval.tv_sec * NS_PER_S + (uint64_t)it.it_interval.tv_usec * 1000;
+	*ret_interval = (uint64_t)it.it_interval.tv_sec * NS_PER_S +
+			(uint64_t)it.it_interval.tv_usec * 1000;
 	return 0;
 }
 
@@ -376,6 +379,6 @@ enum act enter_getitimer(struct task *t, struct call *c)
 		return call_done(c, -EINVAL);
 	if (c->arg[0] != ITIMER_REAL)
 		return call_done(c, write_itimer(t, c->arg[1], 0, 0));
-	return call_done(c,
-		write_itimer(t, c->arg[1], real_left(t->proc), t->proc->real_interval_ns));
+	return call_done(
+		c, write_itimer(t, c->arg[1], real_left(t->proc), t->proc->real_interval_ns));
 }

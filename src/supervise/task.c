@@ -68,13 +68,12 @@ struct process *process_new(pid_t pid, pid_t parent)
 	return p;
 }
 
-struct mm *mm_new(pid_t owner)
+struct mm *mm_new(void)
 {
 	struct mm *mm = mem_alloc(sizeof(*mm)), **tail = &mm_list;
 
 	mm->refs = 1;
 	mm->mem_fd = -1;
-	mm->owner = owner;
 	mm->ordinal = ++mm_ordinal;
 	while (*tail)
 		tail = &(*tail)->next;
@@ -82,9 +81,9 @@ struct mm *mm_new(pid_t owner)
 	return mm;
 }
 
-struct mm *mm_copy(const struct mm *mm, pid_t owner)
+struct mm *mm_copy(const struct mm *mm)
 {
-	struct mm *copy = mm_new(owner);
+	struct mm *copy = mm_new();
 
 	copy->vdso = mm->vdso;
 	copy->patched = mm->patched;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tighten on demand: see tighten.h. The program is built by filter.c and passed through scratch memory. */
+/* Tighten on demand: see tighten.h. The program is built by filter.c and passed through scratch
+ * memory. */
 #include "supervise/tighten.h"
 
 #include <errno.h>
@@ -41,5 +42,6 @@ void tighten(struct task *t)
 		r = inject(t, NR_seccomp, arg);
 	/* Not told twice: the flag is set. A task killed meanwhile does not matter. */
 	if (r != 0 && r != -ESRCH)
-		report_not_enforced(REASON_GUEST_FILTER, "could not tighten the filter: error %d", (int)-r);
+		report_not_enforced(
+			REASON_GUEST_FILTER, "could not tighten the filter: error %d", (int)-r);
 }

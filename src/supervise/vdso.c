@@ -3,14 +3,14 @@
  * Our stubs over the guest's vDSO.
  *
  * How it works: the kernel maps the same vDSO image into every program, the supervisor included, so
- * its symbols are looked up once, here. The blob of arch/<arch>/vdso_blob.S is laid over the largest
- * function (clock_gettime); every other symbol gets a jump into it. The patched range is written by
- * one pwrite to /proc/PID/mem at each exec: the write makes a private copy of the pages, which fork
- * inherits. The time is data inside that range, so moving the clock is one small pwrite for each
- * address space, made while all tasks are stopped; the stubs need no lock.
+ * its symbols are looked up once, here. The blob of arch/<arch>/vdso_blob.S is laid over the
+ * largest function (clock_gettime); every other symbol gets a jump into it. The patched range is
+ * written by one pwrite to /proc/PID/mem at each exec: the write makes a private copy of the pages,
+ * which fork inherits. The time is data inside that range, so moving the clock is one small pwrite
+ * for each address space, made while all tasks are stopped; the stubs need no lock.
  *
- * With --clock-step-ns every read must move the clock: the stubs then stay not ready for ever, which
- * makes each of them the plain call.
+ * With --clock-step-ns every read must move the clock: the stubs then stay not ready for ever,
+ * which makes each of them the plain call.
  */
 #include "supervise/vdso.h"
 
@@ -55,7 +55,8 @@ static void find_tables(struct image *v)
 			v->strings = (const char *)(v->base + dyn->d_un.d_ptr - v->bias);
 	/* The image has its section headers; they alone give the number of symbols directly. */
 	for (int i = 0; i < eh->e_shnum; i++) {
-		const Elf64_Shdr *sh = (const void *)(v->base + eh->e_shoff + (size_t)i * eh->e_shentsize);
+		const Elf64_Shdr *sh =
+			(const void *)(v->base + eh->e_shoff + (size_t)i * eh->e_shentsize);
 
 		if (sh->sh_type == SHT_DYNSYM)
 			v->symbol_count = sh->sh_size / sizeof(Elf64_Sym);
@@ -99,9 +100,8 @@ int vdso_init(struct error *err)
 			end = at[i] + size;
 	}
 	if (!at[0] || blob_size < blob->size)
-		return error_set(err, ERR_UNSUPPORTED,
-			"%s has %lu bytes, the stubs need %zu", blob->entries[0].symbol,
-			(unsigned long)blob_size, blob->size);
+		return error_set(err, ERR_UNSUPPORTED, "%s has %lu bytes, the stubs need %zu",
+			blob->entries[0].symbol, (unsigned long)blob_size, blob->size);
 	patch_len = end - patch_at;
 	if (patch_len > PATCH_MAX)
 		return error_set(err, ERR_UNSUPPORTED, "vDSO functions span %lu bytes",
@@ -110,8 +110,8 @@ int vdso_init(struct error *err)
 	memcpy(patch + (at[0] - patch_at), blob->code, blob->size);
 	for (size_t i = 1; i < blob->entry_count; i++)
 		if (at[i])
-			arch_vdso_jump(patch + (at[i] - patch_at), at[i],
-				at[0] + blob->entries[i].offset);
+			arch_vdso_jump(
+				patch + (at[i] - patch_at), at[i], at[0] + blob->entries[i].offset);
 	time_at = at[0] + blob->data;
 	ready_at = at[0] + blob->ready;
 	return 0;
@@ -146,7 +146,8 @@ void vdso_set_ready(struct mm *mm)
 
 	mm->ready = true;
 	bytes_store_u32(one, 1);
-	if (mm->patched && !clock_step() && gmem_poke(mm, mm->vdso + ready_at, one, sizeof(one)) < 0)
+	if (mm->patched && !clock_step() &&
+		gmem_poke(mm, mm->vdso + ready_at, one, sizeof(one)) < 0)
 		report_not_enforced(REASON_VDSO_UNPATCHED, "could not patch vDSO: counter page");
 }
 
