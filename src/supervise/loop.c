@@ -204,12 +204,11 @@ static void tick(void)
 
 	if (!t || t->state != TASK_RUNNING)
 		return;
-	/* A full 1 or 2 waits for the host's reader, however slow: no time passes inside meanwhile.
-	 */
-	if (host_task_state(t->tid) != 'S' || writes_own_output(t)) {
+	if (host_task_state(t->tid) != 'S') {
 		block_ticks = 0;
 		return;
 	}
+	/* Output waits for the host's reader, however slow: no time passes inside meanwhile. */
 	if (++block_ticks < BLOCK_TICKS || io_waits_for_host(t))
 		return;
 	report_not_enforced(REASON_NATIVE_BLOCK, "%s blocked in the kernel and is not modelled",
