@@ -13,6 +13,7 @@ CLEAN = {
     "src/LAYERS": "base\nwire base\nrun base wire\n",
     "src/base/a.h": TOP + "#ifndef A_H\n#define A_H\nint a(void);\n#endif\n",
     "src/base/a.c": TOP + '#include "base/a.h"\n\nint a(void)\n{\n\treturn 0;\n}\n',
+    "docs/a.md": "See [the man page](man/a.1).\n",
     ".clang-format": open(os.path.join(ROOT, ".clang-format"), encoding="utf-8").read(),
     "docs/man/a.1": '.\\" SPDX\n.Dd November 29, 2026\n.Dt A 1\n.Os\n.Sh NAME\n.Nm a\n.Nd a planted page\n.Sh DESCRIPTION\nA page.\n',
 }
@@ -38,6 +39,8 @@ FAULTS = [
     ("syscalls", "src/wire/syscalls.def", "SYSCALL(bpf, ENOSYS, read, none, \"x\")\n", "never run"),
     ("syscalls", "src/wire/syscalls.def", "SYSCALL(write, ENOSYS, native, none, \"x\")\n"
      "SYSCALL(read, ENOSYS, native, none, \"x\")\n", "read belongs before write"),
+    ("links", "README.md", "See [b](b.md).\n", "b.md is not there"),
+    ("links", "README.md", "See `src/b.c`.\n", "src/b.c is not there"),
     ("format", "src/base/b.c", TOP + "int  b( void );\n", "clang-format"),
     ("man", "docs/man/b.1", ".Sh NAME\n", "missing"),
     ("cppcheck", "src/base/b.c", TOP + "int b(void)\n{\n\tint x[2];\n\n\tx[2] = 1;\n\treturn x[0];\n}\n", "out of bounds"),
