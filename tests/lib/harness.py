@@ -125,6 +125,21 @@ def as_mode(mode, argv):
     return argv
 
 
+def cgroups_for(mode):
+    """Whether a user of this mode may make control groups: whether he owns the one that he is in."""
+    uid = PLAIN_UID if mode == ROOTLESS and IS_ROOT else os.geteuid()
+    if uid == 0:
+        return True
+    with open("/proc/self/cgroup", encoding="utf-8") as f:
+        paths = [line.rstrip("\n").split(":", 2)[2] for line in f]
+    for top, dirs, _ in os.walk("/sys/fs/cgroup"):
+        for name in dirs:
+            path = os.path.join(top, name)
+            if any(p != "/" and path.endswith(p) for p in paths) and os.stat(path).st_uid == uid:
+                return True
+    return False
+
+
 def adopt_orphans():
     """From now on what a dead child leaves behind becomes our child, so that it can be counted."""
     if ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0) != 0:  # PR_SET_CHILD_SUBREAPER

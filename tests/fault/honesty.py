@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cannot be held is said, word for word, and the exit status tells it."""
+import os
+
+from kit import case, expect, h, messages
+
+SPIN = ("sandglass: determinism not enforced: the guest has read the clock 20000 times in a row with nothing in between. "
+        "Workflow time only advances when an event is applied; use --clock-step-ns for a program that polls the clock")
+LAST = "sandglass: the guest exited 0 but this run is NOT reproducible; see the messages above"
+
+
+@case("a clock spin says the original's words, once, and is 121")
+def clock_spin(place):
+    done = place.run(place.guest("spin"), "100000", report=True)
+    said = messages(done.err)
+    problems = [] if done.status == 121 else [done.tell()]
+    if said != [SPIN, LAST]:
+        problems.append(f"said {said}")
+    report = done.report or {}
+    if report.get("enforced") is not False or [r.get("reason") for r in report.get("not_enforced", [])] != ["clock_spin"]:
+        problems.append(f"the report says {report.get('enforced')}, {report.get('not_enforced')}")
+    return problems
+
+
+@case("fewer reads than that are fine")
+def few_reads(place):
+    return expect(place.run(place.guest("spin"), "19000"), 0)
+
+
+@case("--clock-step-ns makes reads tick, says so, and stays enforced")
+def clock_step(place):
+    done = place.run(place.guest("spin"), "100000", options=["--clock-step-ns", "1000", "--verify"], report=True)
+    problems = expect(done, 0, "no longer matches production")
+    if done.out != b"1000.100000000\n" and not done.out.startswith(b"1000.1"):
+        problems.append(f"the clock says {done.out!r}")
+    if (done.report or {}).get("enforced") is not True:
+        problems.append("the report says that it is not enforced")
+    return problems
+
+
+@case("the exit status of a guest that failed is kept in the message")
+def failing_guest(place):
+    place.guest("spin")
+    done = place.run("sh", "-c", "./spin 100000; exit 9")
+    return expect(done, 121, "read the clock 20000", "the guest exited 9 but this run is NOT reproducible")
+
+
+@case("a shared directory that is written to is told")
+def shared(place):
+    path = os.path.join(place.top, "shared")
+    os.mkdir(path)
+    place.scratch.give(place.top, place.mode)
+    done = place.run("sh", "-c", f"echo x >>{path}/log", options=["--bind", path], report=True)
+    reasons = [r.get("reason") for r in (done.report or {}).get("not_enforced", [])]
+    return ([] if done.status == 121 else [done.tell()]) + ([] if reasons == ["shared_with_outside"] else [f"reasons {reasons}"])
+
+
+@case("two runs that differ are 122, with the first difference")
+def differing(place):
+    path = os.path.join(place.top, "shared")
+    os.mkdir(path)
+    place.scratch.give(place.top, place.mode)
+    done = place.run("sh", "-c", f"echo x >>{path}/log; wc -l <{path}/log", options=["--bind", path, "--verify"], report=True)
+    verify = (done.report or {}).get("verify") or {}
+    problems = [] if done.status == 122 else [done.tell()]
+    if verify.get("identical") is not False or not verify.get("first_difference"):
+        problems.append(f"verify: {verify}")
+    if not any("verify" in line for line in messages(done.err)):
+        problems.append(f"said {messages(done.err)}")
+    return problems
+
+
+@case("--timeout outranks what is not enforced: 124")
+def precedence(place):
+    place.guest("spin")
+    return expect(place.run("sh", "-c", "./spin 100000; while :; do :; done", options=["--timeout", "2s"]), 124,
+                  "read the clock 20000", "timed out")
+
+
+@case("without determinism the clock is the host's")
+def plain(place):
+    done = place.run("date", "+%s", options=["--no-determinism"], report=True)
+    problems = expect(done, 0)
+    if done.out.strip() == b"1700000000":
+        problems.append("the clock is pinned")
+    if (done.report or {}).get("enforced") is True:
+        problems.append("the report calls it enforced")
+    return problems
+
+
+@case("what a rootless host cannot bound is in the report", modes=[h.ROOTLESS])
+def degraded(place):
+    done = place.run("true", report=True)
+    told = {a.get("detail", "").split(":")[0] for a in (done.report or {}).get("assumptions", [])
+            if a.get("reason") == "limit_degraded"}
+    # A host that hands control groups down to its users has nothing to tell.
+    wanted = set() if h.cgroups_for(place.mode) else {"memory", "pids", "cpu"}
+    return [] if done.status == 0 and told == wanted else [f"{told} instead of {wanted}, {done.tell()}"]
+
+
+@case("another workflow id is another stream, the same id the same one")
+def workflow_ids(place):
+    runs = [place.run("head", "-c", "16", "/dev/urandom", options=["--workflow-id", i]).out for i in ("a", "b", "a")]
+    return [] if runs[0] == runs[2] != runs[1] and len(runs[0]) == 16 else [f"{runs}"]
