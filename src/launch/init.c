@@ -128,6 +128,9 @@ static int arrange_descriptors(const struct launch_spec *spec, int *link, struct
 	/* Out of each other's way first. */
 	for (size_t i = 0; i < ARRAY_LEN(from); i++) {
 		parked[i] = fcntl(from[i], F_DUPFD_CLOEXEC, FD_PARKED);
+		/* What it says of a place beyond RLIMIT_NOFILE. */
+		if (parked[i] < 0 && errno == EINVAL)
+			errno = EMFILE;
 		if (parked[i] < 0)
 			return error_sys(err, "arrange the descriptors");
 	}
