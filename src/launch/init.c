@@ -21,6 +21,7 @@
 #include "launch/landlock.h"
 #include "launch/link.h"
 #include "launch/net.h"
+#include "launch/tcp.h"
 #include "launch/ns.h"
 #include "launch/view.h"
 
@@ -153,8 +154,8 @@ static int prepare(const struct plan *p, int *link, struct error *err)
 		return error_sys(err, "start a session");
 	set_last_pid(p);
 	if (reset_signals(err) < 0 || name_host(p->contract, err) < 0 || net_loopback_up(err) < 0 ||
-		forbid_user_namespaces(err) < 0 || view_enter(p, *link, err) < 0 ||
-		caps_drop(err) < 0 || confine_writes(p, err) < 0)
+		tcp_steady(err) < 0 || forbid_user_namespaces(err) < 0 ||
+		view_enter(p, *link, err) < 0 || caps_drop(err) < 0 || confine_writes(p, err) < 0)
 		return -1;
 	umask(p->contract->umask_bits);
 	return arrange_descriptors(p->spec, link, err);
