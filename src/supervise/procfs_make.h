@@ -30,6 +30,8 @@ procfs_maker make_boot_id, make_cpuinfo, make_loadavg, make_meminfo, make_stat, 
 /* procfs_task.c */
 procfs_maker make_task_fdinfo, make_task_io, make_task_sched, make_task_stat, make_task_statm,
 	make_task_status, make_task_maps, make_task_smaps;
+/* procfs_net.c */
+procfs_maker make_net_inet, make_net_unix;
 /* procfs_mounts.c */
 procfs_maker make_mountinfo, make_mounts, make_mountstats;
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "supervise/files.h"
 #include "supervise/ftime.h"
 #include "supervise/gmem.h"
 #include "supervise/handlers.h"
@@ -100,6 +101,16 @@ static enum act note_creation(struct task *t, int dirfd, uint64_t addr)
 	struct note *n = note_new(t);
 
 	if (find_both(t, dirfd, addr, NULL, &n->parent, n->name))
+		return ACT_LEAVE;
+	note_free(n);
+	return ACT_NATIVE;
+}
+
+enum act files_making(struct task *t, const char *text)
+{
+	struct note *n = note_new(t);
+
+	if (path_find_parent(t, AT_FDCWD, text, &n->parent, n->name) == PATH_FOUND)
 		return ACT_LEAVE;
 	note_free(n);
 	return ACT_NATIVE;

@@ -3,9 +3,13 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include "supervise/fdkind.h"
+#include "supervise/files.h"
 #include "supervise/gmem.h"
 #include "supervise/handlers.h"
 #include "supervise/inject.h"
@@ -39,6 +43,19 @@ static int read_address(
 	return gmem_read(t, c->arg[1], ret, len);
 }
 
+/* Makes a file unless the name is abstract or left to the kernel. */
+static enum act bind_unix(struct task *t, const struct sockaddr_un *address, socklen_t len)
+{
+	char path[sizeof(address->sun_path) + 1] = "";
+	size_t room = len - offsetof(struct sockaddr_un, sun_path);
+
+	if (len <= offsetof(struct sockaddr_un, sun_path) || address->sun_path[0] == '\0')
+		return ACT_NATIVE;
+	memcpy(path, address->sun_path,
+		room < sizeof(address->sun_path) ? room : sizeof(address->sun_path));
+	return files_making(t, path);
+}
+
 enum act enter_bind(struct task *t, struct call *c)
 {
 	auto_gfd struct gfd g = GFD_NONE;
@@ -49,6 +66,8 @@ enum act enter_bind(struct task *t, struct call *c)
 		return ACT_NATIVE;
 	if (read_address(t, c, &address, &len) < 0)
 		return ACT_NATIVE; /* the kernel says why not */
+	if (address.ss_family == AF_UNIX)
+		return bind_unix(t, (const struct sockaddr_un *)&address, len);
 	if (!port_is_open((const struct sockaddr *)&address, len))
 		return ACT_NATIVE;
 	return call_done(c, port_bind(&g, (const struct sockaddr *)&address, len));
