@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The guest's randomness: ChaCha20 against its published vectors, and how the stream is addressed. */
+/* The guest's randomness: ChaCha20 against its published vectors, and how the stream is addressed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,9 +22,11 @@ const struct contract *contract_get(void)
 
 static void keystream_is_the_published_one(void **state)
 {
-	/* draft-strombergson-chacha-test-vectors-01, TC1 (key and IV all zero, 20 rounds, 256-bit key) */
-	static const unsigned char key[32], block0[16] = {0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90,
-						    0x40, 0x5d, 0x6a, 0xe5, 0x53, 0x86, 0xbd, 0x28};
+	/* draft-strombergson-chacha-test-vectors-01, TC1 (key and IV all zero, 20 rounds, 256-bit
+	 * key) */
+	static const unsigned char key[32],
+		block0[16] = {0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90, 0x40, 0x5d, 0x6a,
+			0xe5, 0x53, 0x86, 0xbd, 0x28};
 	static const unsigned char block1[8] = {0x9f, 0x07, 0xe7, 0xbe, 0x55, 0x51, 0x38, 0x7a};
 	unsigned char out[128];
 
@@ -70,8 +73,8 @@ static void fixed_values_are_draws_of_process_zero(void **state)
 
 static void a_uuid_is_version_4(void **state)
 {
-	static const unsigned char bytes[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+	static const unsigned char bytes[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 	char text[37];
 
 	(void)state;
