@@ -8,8 +8,8 @@
 
 /*
  * Keeps CAP_SYS_PTRACE (a non-dumpable init cannot seize its child without it) and
- * CAP_CHECKPOINT_RESTORE (fixes the first guest pid) through exec, drops all others from every set
- * including the bounding set, and sets no_new_privs.
+ * CAP_CHECKPOINT_RESTORE (fixes the first guest pid) through exec as ambient ones, drops all
+ * others, empties the bounding set and sets no_new_privs.
  */
 MUST_CHECK int caps_drop(struct error *err);
 

@@ -135,9 +135,12 @@ static int start(struct launch *l, const struct launch_spec *spec, struct error 
 	}
 	fd_close(&theirs);
 	if (idmap_write(&p.ids, pid, spec->contract, err) < 0 ||
-		link_send(ours, LINK_GO, -1, NULL, err) < 0)
+		link_send(ours, LINK_GO, -1, NULL, err) < 0 || attend(l, &p, ours, err) < 0) {
+		if (!p.ids.privileged)
+			ns_explain_refusal(err);
 		return -1;
-	return attend(l, &p, ours, err);
+	}
+	return 0;
 }
 
 int launch_start(const struct launch_spec *spec, struct launch **ret, struct error *err)

@@ -54,7 +54,8 @@ static int explain(struct error *err)
 		return error_set(err, ERR_UNSUPPORTED,
 			"only root may make user namespaces here: set sysctl "
 			"kernel.unprivileged_userns_clone=1, or run as root");
-	if (sys == EPERM)
+	/* ENOSYS is what container runtimes say of clone3. */
+	if (sys == EPERM || sys == ENOSYS)
 		return error_set(err, ERR_UNSUPPORTED,
 			"the kernel refuses user namespaces (a seccomp profile or security module "
 			"of a "
@@ -110,6 +111,16 @@ pid_t ns_clone_holder(int *ret_pidfd, struct error *err)
 		return explain(err);
 	*ret_pidfd = pidfd;
 	return pid;
+}
+
+void ns_explain_refusal(struct error *err)
+{
+	static const char sysctl[] = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+
+	if (err->sys == EPERM && read_number(sysctl) == 1)
+		error_wrap(err,
+			"AppArmor takes the rights away that a user namespace gives; set sysctl "
+			"kernel.apparmor_restrict_unprivileged_userns=0, or run as root");
 }
 
 int ns_unshare_cgroup(struct error *err)

@@ -20,6 +20,8 @@ MUST_CHECK pid_t ns_clone_init(int cgroup_fd, int *ret_pidfd, struct error *err)
  * which is cheaper than a copy. Its pid, with *ret_pidfd owned by the caller.
  */
 MUST_CHECK pid_t ns_clone_holder(int *ret_pidfd, struct error *err);
+/* Adds to an error of an unprivileged init what of this host may be the cause. */
+void ns_explain_refusal(struct error *err);
 /* A cgroup namespace rooted where the caller is now, so that its path says nothing of the host. */
 MUST_CHECK int ns_unshare_cgroup(struct error *err);
 /* Kills the child behind pidfd, if it still runs, and reaps it. */

@@ -95,7 +95,8 @@ static int make_missing(int root, int extra, const struct plan_place *at, struct
 /* Lays the extra layer over *root, detached both; *root becomes the overlay. */
 static int lay_over(int *root, int scratch, struct error *err)
 {
-	static const struct mounts_option options[] = {{"lowerdir", "extra:root"}};
+	static const struct mounts_option options[] = {
+		{"lowerdir", "extra:root"}, {"userxattr", NULL}};
 	int tree = -1;
 
 	if (mkdirat(scratch, "root", 0755) < 0 || fchdir(scratch) < 0)
