@@ -198,18 +198,29 @@ static void candidates_collect(void)
 		candidate_count * 2 > CANDIDATES_FIRST ? candidate_count * 2 : CANDIDATES_FIRST;
 }
 
-static void candidate_add(struct inode *i, struct record *r, int fd)
+/* A descriptor of our own that is no open file: it neither writes nor keeps a lock or a reader
+ * waiting. */
+static int hold(int fd)
 {
 	char link[32];
-	int own = -1;
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags >= 0 && flags & O_PATH)
+		return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return open(link, O_PATH | O_CLOEXEC);
+}
+
+static void candidate_add(struct inode *i, struct record *r, int fd)
+{
 	uint32_t times = i->times, number = i->number;
+	int own = -1;
 
 	if (r->candidate)
 		return;
 	if (candidate_count >= candidate_limit)
 		candidates_collect();
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	own = open(link, O_PATH | O_CLOEXEC);
+	own = hold(fd);
 	if (own < 0)
 		return; /* no descriptor left: the record alone keeps its time */
 	if (candidate_count == candidate_room) {

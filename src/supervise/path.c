@@ -131,18 +131,53 @@ static int open_path(int base, const char *text, uint64_t flags, uint64_t resolv
 	return (int)syscall(SYS_openat2, base, text, &how, sizeof(how));
 }
 
+/* Splits the last component off. False when a part is too long. */
+static bool split_last(const char *text, char ret_parent[PATH_MAX], char ret_last[NAME_MAX + 1])
+{
+	size_t end = strlen(text), start = 0;
+
+	while (end > 1 && text[end - 1] == '/')
+		end--;
+	for (start = end; start > 0 && text[start - 1] != '/';)
+		start--;
+	if (start >= PATH_MAX - 1 || end - start > NAME_MAX)
+		return false;
+	memcpy(ret_last, text + start, end - start);
+	ret_last[end - start] = '\0';
+	memcpy(ret_parent, start == 0 ? "." : text, start == 0 ? 1 : start);
+	ret_parent[start == 0 ? 1 : start] = '\0';
+	return true;
+}
+
+/* The name is missing from a directory that was reached without a link of /proc. */
+static bool is_missing_there(int base, const char *text)
+{
+	char parent[PATH_MAX], last[NAME_MAX + 1];
+	auto_path struct path at = PATH_NONE;
+
+	if (!split_last(text, parent, last))
+		return false;
+	at.fd = open_path(base, parent, O_DIRECTORY, RESOLVE_NO_MAGICLINKS);
+	return at.fd >= 0 && path_stat(&at) == 0 && at.kind != FS_PROC &&
+	       open_path(at.fd, last, O_NOFOLLOW, 0) < 0 && errno == ENOENT;
+}
+
 /* Whether a failed resolution failed the same way for the guest: nothing of /proc was met. */
 static bool is_sure_error(int base, const char *text, uint64_t nofollow, int error)
 {
 	struct path at = {.fd = base};
+	int again = 0;
 
 	if (error != ENOENT && error != ENOTDIR && error != EACCES)
 		return false;
 	if (strstr(text, "proc") != NULL)
-		return false;
+		return error == ENOENT && is_missing_there(base, text);
 	if (text[0] != '/' && (path_stat(&at) != 0 || at.kind == FS_PROC))
 		return false;
-	return open_path(base, text, nofollow, RESOLVE_NO_SYMLINKS) < 0 && errno == error;
+	again = open_path(base, text, nofollow, RESOLVE_NO_SYMLINKS) < 0 ? errno : 0;
+	if (again == ELOOP && error == ENOENT)
+		return is_missing_there(base, text);
+	return again == error;
 }
 
 static enum path_answer find_from(
@@ -235,20 +270,11 @@ enum path_answer path_find_parent(
 	struct task *t, int dirfd, const char *text, struct path *ret, char ret_last[NAME_MAX + 1])
 {
 	char parent[PATH_MAX];
-	size_t end = strlen(text), start = 0;
 
 	*ret = PATH_NONE;
-	while (end > 1 && text[end - 1] == '/')
-		end--;
-	for (start = end; start > 0 && text[start - 1] != '/';)
-		start--;
-	if (start >= sizeof(parent) || end - start > NAME_MAX)
+	if (!split_last(text, parent, ret_last))
 		return PATH_ODD;
-	memcpy(ret_last, text + start, end - start);
-	ret_last[end - start] = '\0';
-	memcpy(parent, text, start);
-	parent[start] = '\0';
-	return path_find_text(t, dirfd, start == 0 ? "." : parent, 0, ret);
+	return path_find_text(t, dirfd, parent, 0, ret);
 }
 
 int path_open_above(char name[PATH_MAX], struct path *ret)
