@@ -27,6 +27,7 @@
 #include "supervise/io.h"
 #include "supervise/sched.h"
 #include "supervise/sigmask.h"
+#include "supervise/tty.h"
 #include "wire/sysnr.h"
 
 enum { PIPE_ATOMIC = 4096, READY_IN = POLLIN | POLLPRI | POLLHUP | POLLERR | POLLNVAL };
@@ -79,9 +80,11 @@ enum act stream_wait_readable(
 			io_external_read(t, 0);
 		return stream_idle(t);
 	}
+	t->park.external = external;
+	if (g->kind == FDKIND_TTY)
+		return tty_park(t, c, g);
 	if (t->park.timed_out)
 		return call_done(c, -EAGAIN);
-	t->park.external = external;
 	return stream_park(t, g, SO_RCVTIMEO);
 }
 
@@ -208,6 +211,7 @@ static enum act write_pieces(struct task *t, struct call *c, struct gfd *g, cons
 			break;
 		*progress += (uint64_t)n;
 		sched_moved();
+		tty_settle(g);
 	}
 	return call_done(c, (int64_t)*progress);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* read, write and their scattered and positioned forms. */
 #include <errno.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -9,6 +10,7 @@
 #include "supervise/giov.h"
 #include "supervise/handlers.h"
 #include "supervise/stream.h"
+#include "supervise/tty.h"
 #include "wire/sysnr.h"
 
 enum { SIGINFO_SIZE = 128, COUNTER_SIZE = 8 };
@@ -94,7 +96,9 @@ static bool is_too_short(struct task *t, const struct call *c, const struct gfd 
 enum act enter_read(struct task *t, struct call *c)
 {
 	auto_gfd struct gfd g = GFD_NONE;
+	auto_giov struct giov v = GIOV_NONE;
 	struct stream_options o;
+	enum act act;
 
 	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind == FDKIND_FILE)
 		return ACT_NATIVE;
@@ -103,7 +107,12 @@ enum act enter_read(struct task *t, struct call *c)
 	if (is_positioned(c) || is_too_short(t, c, &g))
 		return ACT_NATIVE;
 	o = options(c, &g);
-	return stream_wait_readable(t, c, &g, &o);
+	act = stream_wait_readable(t, c, &g, &o);
+	/* Ready, and not because it does not block. */
+	if (act == ACT_NATIVE && g.kind == FDKIND_TTY && (gfd_poll(&g, POLLIN) & POLLIN) &&
+		buffer(t, c, &v) == 0)
+		return tty_read(t, c, &g, &v);
+	return act;
 }
 
 void leave_read(struct task *t, struct call *c)
