@@ -47,6 +47,12 @@ void tty_settle(const struct gfd *g)
 		settle();
 }
 
+/* Not for a master end, which answers with the other's mode. */
+static bool is_of_lines(const struct gfd *g, struct termios *ret_mode)
+{
+	return tcgetattr(g->fd, ret_mode) < 0 || (ret_mode->c_lflag & ICANON);
+}
+
 /* The kernel would stop a background process that reads its terminal: that is its to do. */
 static bool is_background(const struct task *t, const struct gfd *g)
 {
@@ -61,7 +67,7 @@ enum act tty_read(struct task *t, struct call *c, struct gfd *g, const struct gi
 	uint64_t done = 0;
 	bool waited = !is_master(g);
 
-	if (tcgetattr(g->fd, &mode) < 0 || (mode.c_lflag & ICANON) || is_background(t, g))
+	if (!is_master(g) && (is_of_lines(g, &mode) || is_background(t, g)))
 		return ACT_NATIVE;
 	gfd_set_nonblock(g);
 	while (done < v->total) {
@@ -91,7 +97,7 @@ enum act tty_park(struct task *t, struct call *c, const struct gfd *g)
 {
 	struct termios mode;
 
-	if (tcgetattr(g->fd, &mode) < 0 || (mode.c_lflag & ICANON) || mode.c_cc[VMIN] > 0)
+	if (is_master(g) || is_of_lines(g, &mode) || mode.c_cc[VMIN] > 0)
 		return park_on(t, PARK_FD);
 	if (mode.c_cc[VTIME] == 0)
 		return ACT_NATIVE;
