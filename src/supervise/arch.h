@@ -107,6 +107,16 @@ size_t arch_vdso_jump(unsigned char *out, uint64_t from, uint64_t to);
 int arch_trap_emulate(pid_t tid, struct regs *regs, uint64_t tsc);
 /* In the guest child before exec: makes counters trap. 0 or -1 with errno. */
 int arch_trap_setup(void);
+/*
+ * What exec takes back of it: calls that every new program has to make before its first instruction.
+ * Returns how many.
+ */
+enum { ARCH_EXEC_CALLS = 2 };
+struct arch_call {
+	int nr;
+	uint64_t arg[6];
+};
+size_t arch_exec_calls(struct arch_call ret_calls[ARCH_EXEC_CALLS]);
 /* In the supervisor, before the guest starts: tells what this machine cannot make trap. */
 void arch_report_assumptions(void);
 

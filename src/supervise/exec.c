@@ -3,6 +3,7 @@
 #include "supervise/exec.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "supervise/entropy.h"
 #include "supervise/gmem.h"
+#include "supervise/inject.h"
 #include "supervise/report.h"
 #include "supervise/vdso.h"
 
@@ -48,6 +50,23 @@ static void tell_program(struct task *t)
 	report_exec(t, path);
 }
 
+/* Settings that exec takes back: the new program makes them again before its first instruction. */
+static void set_up(struct task *t)
+{
+	struct arch_call calls[ARCH_EXEC_CALLS];
+	size_t count = arch_exec_calls(calls);
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t r = inject_at_exec(t, calls[i].nr, calls[i].arg);
+
+		if (r < 0 && r != -ESRCH)
+			report_not_enforced(REASON_UNMODELLED,
+				"could not set up a new program: call %d, error %d", calls[i].nr,
+				(int)-r);
+	}
+	t->at_exit = false;
+}
+
 void exec_done(struct task *t)
 {
 	uint64_t vdso = 0, random = 0;
@@ -68,5 +87,6 @@ void exec_done(struct task *t)
 		if (gmem_write(t, random, bytes, sizeof(bytes)) < 0)
 			report_not_enforced(REASON_UNMODELLED, "could not replace AT_RANDOM");
 	}
+	set_up(t);
 	tell_program(t);
 }

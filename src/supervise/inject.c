@@ -34,6 +34,22 @@ static int64_t run_to_exit(struct task *t, int stops)
 	return arch_result_get(&after);
 }
 
+/* The task goes through user mode on its way to the instruction: no signal may come in between. */
+static int64_t run_through(struct task *t, const struct regs *regs)
+{
+	uint64_t mask, all = UINT64_MAX;
+	int64_t r;
+
+	if (ptrace(PTRACE_GETSIGMASK, t->tid, sizeof(mask), &mask) < 0 ||
+		ptrace(PTRACE_SETSIGMASK, t->tid, sizeof(all), &all) < 0 ||
+		arch_regs_write(t->tid, regs) < 0)
+		return -ESRCH;
+	r = run_to_exit(t, 2);
+	if (ptrace(PTRACE_SETSIGMASK, t->tid, sizeof(mask), &mask) < 0)
+		return -ESRCH;
+	return r;
+}
+
 int64_t inject(struct task *t, int nr, const uint64_t arg[6])
 {
 	struct regs regs = t->regs;
@@ -41,25 +57,33 @@ int64_t inject(struct task *t, int nr, const uint64_t arg[6])
 	if (!arch_can_inject(&regs))
 		return -ENOSYS;
 	if (t->at_exit) {
-		/* It goes through user mode on its way back: no signal may come in between. */
-		uint64_t mask, all = UINT64_MAX;
-		int64_t r;
-
 		arch_inject(&regs, arch_ip(&t->regs) - arch_insn_length, nr, arg);
-		if (ptrace(PTRACE_GETSIGMASK, t->tid, sizeof(mask), &mask) < 0 ||
-			ptrace(PTRACE_SETSIGMASK, t->tid, sizeof(all), &all) < 0 ||
-			arch_regs_write(t->tid, &regs) < 0)
-			return -ESRCH;
-		r = run_to_exit(t, 2);
-		if (ptrace(PTRACE_SETSIGMASK, t->tid, sizeof(mask), &mask) < 0)
-			return -ESRCH;
-		return r;
+		return run_through(t, &regs);
 	}
 	for (int i = 0; i < 6; i++)
 		arch_call_set_arg(&regs, i, arg[i]);
 	if (arch_call_set_nr(t->tid, &regs, nr) < 0 || arch_regs_write(t->tid, &regs) < 0)
 		return -ESRCH;
 	return run_to_exit(t, 1);
+}
+
+int64_t inject_at_exec(struct task *t, int nr, const uint64_t arg[6])
+{
+	uint64_t gadget = vdso_gadget(t->mm);
+	struct regs before, regs;
+	int64_t r;
+
+	if (!gadget)
+		return -ENOSYS;
+	/* The exec call itself ends first, once. */
+	if (!t->at_exit && run_to_exit(t, 1) < 0)
+		return -ESRCH;
+	if (arch_regs_read(t->tid, &before) < 0)
+		return -ESRCH;
+	regs = before;
+	arch_inject(&regs, gadget, nr, arg);
+	r = run_through(t, &regs);
+	return arch_regs_write(t->tid, &before) < 0 ? -ESRCH : r;
 }
 
 int inject_page(struct task *t)

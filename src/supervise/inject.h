@@ -16,6 +16,11 @@
  * was killed meanwhile: then answer anything, nobody will see it.
  */
 MUST_CHECK int64_t inject(struct task *t, int nr, const uint64_t arg[6]);
+/*
+ * At the exec event, the stubs being in place: the new program makes this call before its first
+ * instruction, by way of the vDSO. As inject; -ENOSYS without stubs.
+ */
+MUST_CHECK int64_t inject_at_exec(struct task *t, int nr, const uint64_t arg[6]);
 /* Maps the counter page into t's address space unless it is there: 0, or a negative errno. */
 MUST_CHECK int inject_page(struct task *t);
 

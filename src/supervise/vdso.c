@@ -27,7 +27,7 @@ enum { PATCH_MAX = 16384, NS_PER_S = 1000000000, TIME_BYTES = 40 };
 
 static unsigned char patch[PATCH_MAX]; /* bytes of the image from patch_at on */
 static uint64_t patch_at, patch_len;   /* relative to the vDSO's start */
-static uint64_t time_at, ready_at;
+static uint64_t time_at, ready_at, gadget_at;
 
 struct image {
 	const unsigned char *base;
@@ -114,7 +114,13 @@ int vdso_init(struct error *err)
 				patch + (at[i] - patch_at), at[i], at[0] + blob->entries[i].offset);
 	time_at = at[0] + blob->data;
 	ready_at = at[0] + blob->ready;
+	gadget_at = at[0] + blob->gadget;
 	return 0;
+}
+
+uint64_t vdso_gadget(const struct mm *mm)
+{
+	return mm->patched ? mm->vdso + gadget_at : 0;
 }
 
 static void time_bytes(unsigned char out[TIME_BYTES])
