@@ -137,25 +137,31 @@ void sched_busy(void)
 	reads_in_row = 0;
 }
 
-uint32_t sched_clock_reads(struct task *t, uint64_t reads)
+uint32_t sched_clock_reads(struct task *t, uint32_t reads)
 {
 	uint64_t until_said, due;
+	uint32_t window;
 
 	report_counts.clock_reads += reads;
-	reads_in_row += reads;
+	if (t->mm->window_epoch == busy_epoch)
+		reads_in_row += reads;
+	t->mm->window_epoch = busy_epoch;
 	/* A timer that is armed comes first: the jump to it ends the wait. */
 	if (reads_in_row >= CLOCK_SPIN_SAY && !spin_said && !timer_next(&due)) {
 		spin_said = true;
 		report_not_enforced(REASON_CLOCK_SPIN,
-			"the guest has read the clock 20000 times in a row with nothing in between. "
+			"the guest has read the clock 20000 times in a row with nothing in "
+			"between. "
 			"Workflow time only advances when an event is applied; use --clock-step-ns "
 			"for a program that polls the clock");
 	}
 	if (reads_in_row >= clock_spin_kill)
 		loop_end();
+	/* Nobody else could run and nothing is due: there is less to judge. */
+	window = head || timer_next(&due) ? SCHED_WINDOW : SCHED_WINDOW_ALONE;
 	sched_idle(t, SCHED_IDLE_READS);
 	until_said = CLOCK_SPIN_SAY - reads_in_row;
-	return !spin_said && until_said < SCHED_WINDOW ? (uint32_t)until_said : SCHED_WINDOW;
+	return !spin_said && until_said < window ? (uint32_t)until_said : window;
 }
 
 void sched_signals_changed(void)

@@ -40,17 +40,21 @@ enum { ERESTART_SYS = 512, ERESTART_NOHAND = 514 };
 void park_no_restart(struct task *t);
 
 enum {
-	SCHED_IDLE_CALL = 1,   /* a yield, or a zero time-out poll that found nothing */
-	SCHED_IDLE_READS = 10, /* a full window of clock reads */
-	SCHED_WINDOW = 1024,   /* clock reads between two stops */
+	SCHED_IDLE_CALL = 1,	    /* a yield, or a zero time-out poll that found nothing */
+	SCHED_IDLE_READS = 10,	    /* a full window of clock reads */
+	SCHED_WINDOW = 1024,	    /* clock reads between two stops */
+	SCHED_WINDOW_ALONE = 16384, /* while no other task could run and no timer is armed */
 };
 /* t did nothing but wait for time; it goes to the tail of the queue after this call. */
 void sched_idle(struct task *t, uint32_t weight);
 /* Any other mediated call: somebody does something. The loop calls it. */
 void sched_busy(void);
-/* So many clock reads in place since the last stop for them: judges the streak, says so at 20,000,
- * ends the run at 2^24, and returns the window until the next stop. */
-uint32_t sched_clock_reads(struct task *t, uint64_t reads);
+/*
+ * A window of t's address space ran out, after so many clock reads in place: judges the streak,
+ * says so at 20,000, ends the run at 2^24, and returns the next window. Reads of a window in which
+ * somebody made another mediated call do not count for the streak.
+ */
+uint32_t sched_clock_reads(struct task *t, uint32_t reads);
 
 /*
  * Before a park: a call with a signal mask of its own (ppoll, rt_sigsuspend, rt_sigtimedwait).

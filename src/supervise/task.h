@@ -18,21 +18,22 @@
 /* An address space: shared by threads and by a vfork child until it execs. */
 struct mm {
 	int refs;
-	int mem_fd;	  /* /proc/PID/mem, opened when first needed; -1 before */
-	uint64_t ordinal; /* from 1 */
-	uint64_t vdso;	  /* address of the vDSO, 0 before the first exec */
-	bool patched;	  /* our stubs are in it */
-	bool ready;	  /* the counter page is mapped */
-	bool undumpable;  /* PR_SET_DUMPABLE 0, as the guest sees it */
-	uint32_t window;  /* reads the counter page was armed with */
+	int mem_fd;	       /* /proc/PID/mem, opened when first needed; -1 before */
+	uint64_t ordinal;      /* from 1 */
+	uint64_t vdso;	       /* address of the vDSO, 0 before the first exec */
+	bool patched;	       /* our stubs are in it */
+	bool ready;	       /* the counter page is mapped */
+	bool undumpable;       /* PR_SET_DUMPABLE 0, as the guest sees it */
+	uint32_t window;       /* reads the counter page was armed with */
+	uint64_t window_epoch; /* sched.c: whose calls came since it was armed */
 	struct mm *next;
 };
 
 struct process {
 	pid_t pid;
 	uint32_t ordinal;	 /* from 1 in order of creation */
-	pid_t parent;	      /* pid of the real parent, 1 for orphans without a subreaper */
-	bool subreaper;	      /* adopts its descendants' orphans: PR_SET_CHILD_SUBREAPER */
+	pid_t parent;		 /* pid of the real parent, 1 for orphans without a subreaper */
+	bool subreaper;		 /* adopts its descendants' orphans: PR_SET_CHILD_SUBREAPER */
 	int tasks;		 /* live threads */
 	bool dying;		 /* the whole group is on its way out */
 	bool execing;		 /* inside execve: its other threads die quietly */
