@@ -3,6 +3,7 @@
 #include "supervise/task.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -140,11 +141,29 @@ int process_pidfd(struct process *p)
 	return p->pidfd;
 }
 
-int task_dup_fd(struct task *t, int fd)
+/* A main thread that left has no descriptors any more; the others have. Since Linux 6.9. */
+static int dup_from_thread(const struct task *t, int fd)
 {
-	int pidfd = process_pidfd(t->proc);
+	int pidfd = (int)syscall(SYS_pidfd_open, t->tid, O_EXCL); /* PIDFD_THREAD */
+	int saved, r;
 
 	if (pidfd < 0)
 		return -1;
-	return (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+	r = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+	saved = errno;
+	close(pidfd);
+	errno = saved;
+	return r;
+}
+
+int task_dup_fd(struct task *t, int fd)
+{
+	int pidfd = process_pidfd(t->proc), r;
+
+	if (pidfd < 0)
+		return -1;
+	r = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+	if (r < 0 && t->tid != t->proc->pid)
+		return dup_from_thread(t, fd);
+	return r;
 }
