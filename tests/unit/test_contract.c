@@ -192,7 +192,7 @@ static void too_much_is_over_the_limits(void **state)
 	(void)state;
 	memset(word, 'x', sizeof(word) - 1);
 	for (size_t i = 0; i <= CONTRACT_ARGS_MAX; i++)
-		many[i] = (char[]){"x"};
+		many[i] = word + sizeof(word) - 2;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		auto_contract struct contract c = {0};
 		struct error err = {0};
