@@ -77,7 +77,7 @@ static int find_difference(int first, int second, uint64_t *ret_at, uint64_t *re
 {
 	autofree char *a = mem_alloc(CHUNK), *b = mem_alloc(CHUNK);
 	uint64_t at = 0;
-	size_t na, nb;
+	size_t na = 0, nb = 0;
 
 	*ret_line_at = 0;
 	*ret_line = 1;
@@ -108,7 +108,7 @@ static int line_text(int fd, uint64_t line_at, uint64_t at, char **ret, struct e
 	autofree char *buf = mem_alloc(CHUNK), *text = NULL;
 	uint64_t from = at - line_at > BEFORE ? at - BEFORE : line_at;
 	char *end;
-	size_t n;
+	size_t n = 0;
 
 	*ret = NULL;
 	if (read_chunk(fd, buf, from, &n, err) < 0)

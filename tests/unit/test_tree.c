@@ -196,12 +196,14 @@ static void a_terabyte_of_nothing_is_read_in_no_time(void **state)
 		shell(f->dir, "printf x | dd of=root/big bs=1 seek=500G conv=notrunc 2>/dev/null"),
 		0);
 	autofree char *changed = list(&s, other);
+	assert_true(strstr(changed, "\"blocks\"") != NULL);
 	assert_string_not_equal(digest, other);
 	/* Zeros that are written are the same as a hole. */
 	assert_int_equal(shell(f->dir, "head -c 1 /dev/zero | dd of=root/big bs=1 seek=500G "
 				       "conv=notrunc 2>/dev/null"),
 		0);
 	autofree char *zeros = list(&s, other);
+	assert_string_equal(text, zeros);
 	assert_string_equal(digest, other);
 }
 
