@@ -9,7 +9,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import jsonschema  # noqa: E402
-from harness import (ENV, IS_ROOT, MODES, ROOT, SOURCE, Scratch, Tap, adopt_orphans, children, cmdline, end,  # noqa: E402
+from harness import (ENV, IS_ROOT, MODES, ROOT, SOURCE, Scratch, Tap, adopt_orphans, children, left_behind,  # noqa: E402
                      as_mode, require_programs, sandglass)
 
 with open(os.path.join(SOURCE, "docs/format/report.schema.json"), encoding="utf-8") as f:
@@ -32,9 +32,7 @@ class Cases:
     def case(self, name, problems):
         """Whatever the case was about, afterwards nothing of it is left."""
         problems = list(problems)
-        for pid in children():
-            problems.append(f"a process is left: {cmdline(pid)}")
-            end(pid)
+        problems += [f"a process is left: {line}" for line in left_behind()]
         left = os.listdir(self.scratch.tmp)
         if left:
             problems.append(f"files are left: {left}")
@@ -325,13 +323,6 @@ def signals(c):
     p.kill()
     p.wait(timeout=10)
     p.stdout.close()
-    deadline = time.monotonic() + 5
-    while children() and time.monotonic() < deadline:
-        try:
-            os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            break
-        time.sleep(0.05)
     # Nobody was there to remove its cgroup: the next run does.
     c.run(["true"], report=False)
     c.case("a killed sandglass takes the sandbox with it", [])
