@@ -18,7 +18,8 @@
 #include "supervise/view.h"
 
 enum {
-	LISTINGS = 32,	       /* kept at once; the one used longest ago goes first */
+	LISTINGS = 64,	       /* kept at once; the one used longest ago goes first */
+	KEPT_MAX = 2 << 20,    /* bytes in all of them but the newest */
 	RAW_SIZE = 64 * 1024,  /* one read of the kernel's */
 	BYTES_MAX = 256 << 20, /* of names in one directory; ENOMEM beyond */
 	NAME_AT = offsetof(struct dirent64, d_name),
@@ -165,6 +166,33 @@ static void number_entries(struct listing *l, const struct path *dir)
 	}
 }
 
+static size_t listing_size(const struct listing *l)
+{
+	return l->names.room + l->room * sizeof(*l->entries);
+}
+
+/* Keeps what is remembered within bounds; a listing that is missed is read again. */
+static void drop_old(const struct listing *newest)
+{
+	for (;;) {
+		struct listing *oldest = NULL;
+		size_t all = 0;
+
+		for (unsigned k = 0; k < LISTINGS; k++) {
+			struct listing *l = &listings[k];
+
+			if (l == newest || l->dir == 0)
+				continue;
+			all += listing_size(l);
+			if (oldest == NULL || l->used < oldest->used)
+				oldest = l;
+		}
+		if (all <= KEPT_MAX)
+			return;
+		listing_clear(oldest);
+	}
+}
+
 static struct listing *listing_read(struct task *t, int fd, const struct path *dir, uint64_t number)
 {
 	struct listing *l = &listings[0];
@@ -196,6 +224,7 @@ static struct listing *listing_read(struct task *t, int fd, const struct path *d
 	l->fd = fd;
 	l->dir = number;
 	l->used = ++listing_clock;
+	drop_old(l);
 	return l;
 }
 

@@ -217,7 +217,7 @@ enum path_answer path_find_fd(struct task *t, int fd, struct path *ret)
 	}
 	if (ret->fd < 0) {
 		ret->error = errno;
-		return errno == EBADF ? PATH_ERROR : PATH_ODD;
+		return PATH_ODD; /* EBADF; or its thread group has lost its leader */
 	}
 	return path_stat(ret) == 0 ? PATH_FOUND : PATH_ODD;
 }

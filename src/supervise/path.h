@@ -54,7 +54,7 @@ enum path_answer path_find(
 	struct task *t, int dirfd, uint64_t addr, unsigned flags, struct path *ret);
 enum path_answer path_find_text(
 	struct task *t, int dirfd, const char *text, unsigned flags, struct path *ret);
-/* The guest's descriptor. PATH_ERROR: EBADF. */
+/* The guest's descriptor; never PATH_ERROR. */
 enum path_answer path_find_fd(struct task *t, int fd, struct path *ret);
 /* Fills in stx and kind of p->fd. 0 or -1 with errno. */
 int path_stat(struct path *p);

@@ -19,6 +19,7 @@
 #include "supervise/ftime.h"
 #include "supervise/gmem.h"
 #include "supervise/handlers.h"
+#include "supervise/main.h"
 #include "supervise/note.h"
 #include "supervise/path.h"
 #include "supervise/procfs.h"
@@ -40,6 +41,15 @@ static bool is_writing(uint64_t flags)
 {
 	return (flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC) ||
 	       (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+/* What the kernel would refuse is for it to say. */
+static bool is_readable(const struct opening *o, const struct statx *stx)
+{
+	uint32_t own = stx->stx_uid == contract_get()->uid ? S_IRUSR : S_IROTH;
+
+	return (o->flags & O_ACCMODE) == O_RDONLY && !(o->flags & (O_DIRECTORY | O_EXCL)) &&
+	       stx->stx_mode & own;
 }
 
 /* A file of /proc or /sys, opened for reading. */
@@ -117,7 +127,7 @@ static enum act open_found(struct task *t, const struct opening *o, struct path 
 	bool temporary = (o->flags & O_TMPFILE) == O_TMPFILE;
 
 	if (type == S_IFREG && (file->kind == FS_PROC || file->kind == FS_SYS))
-		return (o->flags & O_ACCMODE) == O_RDONLY ? open_system(t, o, file) : ACT_NATIVE;
+		return is_readable(o, &file->stx) ? open_system(t, o, file) : ACT_NATIVE;
 	if (type == S_IFREG && is_writing(o->flags))
 		return open_writing(t, o, file);
 	if (type == S_IFDIR && temporary) {
