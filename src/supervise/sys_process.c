@@ -70,21 +70,24 @@ static bool is_stopped(const struct process *p)
 	return false;
 }
 
-/* What a wait of t would find, from the process table. */
-static enum child_state look(const struct task *t, int type, int64_t id, int options)
+/* What a wait of t would find in the process table; *ret_zombie is the dead child, if that is it.
+ */
+static enum child_state look(
+	const struct task *t, int type, int64_t id, int options, struct process **ret_zombie)
 {
 	enum child_state found = CHILD_NONE;
 
+	*ret_zombie = NULL;
 	for (struct process *p = process_list, *next; p; p = next) {
 		next = p->next;
 		if (p->parent != t->proc->pid || !is_selected(p, t, type, id))
 			continue;
-		if (p->zombie) {
+		if (p->zombie && kill(p->pid, 0) < 0 && errno == ESRCH) {
 			/* Its parent may ignore SIGCHLD: then the kernel buried it itself. */
-			if (kill(p->pid, 0) < 0 && errno == ESRCH)
-				process_free(p);
-			else
-				return CHILD_READY;
+			process_free(p);
+		} else if (p->zombie && (options & WEXITED)) {
+			*ret_zombie = p;
+			return CHILD_READY;
 		} else {
 			found = CHILD_ALIVE;
 			if ((options & WUNTRACED) && is_stopped(p))
@@ -94,31 +97,39 @@ static enum child_state look(const struct task *t, int type, int64_t id, int opt
 	return found;
 }
 
-static enum act wait_for(struct task *t, int type, int64_t id, int options)
+static enum act wait_for(struct task *t, struct call *c, int type, int64_t id, int options)
 {
-	switch (look(t, type, id, options)) {
+	struct process *zombie;
+
+	switch (look(t, type, id, options, &zombie)) {
 	case CHILD_ALIVE:
 		if (!(options & WNOHANG))
 			return park_on(t, PARK_CHILD);
-		t->was_idle = false;
+		sched_idle(t, SCHED_IDLE_CALL);
+		return ACT_NATIVE;
+	case CHILD_READY:
+		/* The common case needs no second stop: the kernel will bury exactly this one. */
+		if (zombie && c->nr == NR_wait4 && type == P_PID && !c->arg[3]) {
+			process_free(zombie);
+			return ACT_NATIVE;
+		}
 		return ACT_LEAVE;
 	case CHILD_NONE:
-	case CHILD_READY:
 	default:
-		return ACT_LEAVE;
+		return ACT_NATIVE;
 	}
 }
 
 enum act enter_wait4(struct task *t, struct call *c)
 {
 	int32_t pid = (int32_t)c->arg[0];
-	int options = (int)c->arg[2];
+	int options = (int)c->arg[2] | WEXITED;
 
 	if (pid == -1)
-		return wait_for(t, P_ALL, 0, options);
+		return wait_for(t, c, P_ALL, 0, options);
 	if (pid > 0)
-		return wait_for(t, P_PID, pid, options);
-	return wait_for(t, P_PGID, -pid, options);
+		return wait_for(t, c, P_PID, pid, options);
+	return wait_for(t, c, P_PGID, -pid, options);
 }
 
 enum act enter_waitid(struct task *t, struct call *c)
@@ -127,7 +138,7 @@ enum act enter_waitid(struct task *t, struct call *c)
 
 	if (type != P_ALL && type != P_PID && type != P_PGID)
 		return ACT_LEAVE; /* P_PIDFD: natively; a wait that blocks there is reported */
-	return wait_for(t, type, (int32_t)c->arg[1], (int)c->arg[3]);
+	return wait_for(t, c, type, (int32_t)c->arg[1], (int)c->arg[3]);
 }
 
 static void collected(pid_t pid)
