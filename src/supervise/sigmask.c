@@ -14,9 +14,10 @@
 
 enum { PEEK = 32 };
 
-static uint64_t queued(struct task *t, unsigned flags)
+uint64_t sigmask_queued(const struct task *t, bool shared)
 {
-	struct __ptrace_peeksiginfo_args args = {.nr = PEEK, .flags = flags};
+	struct __ptrace_peeksiginfo_args args = {
+		.nr = PEEK, .flags = shared ? PTRACE_PEEKSIGINFO_SHARED : 0};
 	siginfo_t info[PEEK];
 	uint64_t mask = 0;
 
@@ -31,12 +32,12 @@ static uint64_t queued(struct task *t, unsigned flags)
 	}
 }
 
-uint64_t sigmask_pending(struct task *t)
+uint64_t sigmask_pending(const struct task *t)
 {
-	return queued(t, 0) | queued(t, PTRACE_PEEKSIGINFO_SHARED);
+	return sigmask_queued(t, false) | sigmask_queued(t, true);
 }
 
-uint64_t sigmask_blocked(struct task *t)
+uint64_t sigmask_blocked(const struct task *t)
 {
 	uint64_t mask = 0;
 
@@ -67,21 +68,36 @@ static uint64_t hex_after(const char *text, const char *key)
 	}
 }
 
-bool sigmask_interrupts(struct task *t, uint64_t mask)
+/* Which signals of its process have a handler, and which are ignored by choice. */
+static void dispositions(const struct task *t, uint64_t *ret_caught, uint64_t *ret_ignored)
 {
-	uint64_t due = sigmask_pending(t) & ~mask, ignored;
 	char path[40], text[4096];
 	autoclose int fd = -1;
 	ssize_t n;
 
-	if (!due)
-		return false;
 	snprintf(path, sizeof(path), "/proc/%d/status", t->tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 	text[n > 0 ? n : 0] = '\0';
-	ignored = bit(SIGCHLD) | bit(SIGURG) | bit(SIGWINCH) | bit(SIGCONT);
-	ignored &= ~hex_after(text, "\nSigCgt:\t");
-	ignored |= hex_after(text, "\nSigIgn:\t");
+	*ret_caught = hex_after(text, "\nSigCgt:\t");
+	*ret_ignored = hex_after(text, "\nSigIgn:\t");
+}
+
+bool sigmask_catches(const struct task *t, int sig)
+{
+	uint64_t caught, ignored;
+
+	dispositions(t, &caught, &ignored);
+	return caught & bit(sig);
+}
+
+bool sigmask_interrupts(const struct task *t, uint64_t mask)
+{
+	uint64_t due = sigmask_pending(t) & ~mask, caught, ignored;
+
+	if (!due)
+		return false;
+	dispositions(t, &caught, &ignored);
+	ignored |= (bit(SIGCHLD) | bit(SIGURG) | bit(SIGWINCH) | bit(SIGCONT)) & ~caught;
 	return due & ~ignored;
 }

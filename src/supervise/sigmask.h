@@ -8,12 +8,16 @@
 
 #include "supervise/task.h"
 
+/* Signals queued for the thread itself, or (shared) for its process. */
+uint64_t sigmask_queued(const struct task *t, bool shared);
 /* Signals queued for the task or its process, as a mask (bit signal - 1). */
-uint64_t sigmask_pending(struct task *t);
+uint64_t sigmask_pending(const struct task *t);
 /* Signals that the task holds back; all of them when it is gone. */
-uint64_t sigmask_blocked(struct task *t);
+uint64_t sigmask_blocked(const struct task *t);
 /* A signal that does something (a handler, or a default that is not to ignore it) is pending and
  * open under this mask: the kernel would end a wait with EINTR. */
-bool sigmask_interrupts(struct task *t, uint64_t mask);
+bool sigmask_interrupts(const struct task *t, uint64_t mask);
+/* Its process has a handler for sig. */
+bool sigmask_catches(const struct task *t, int sig);
 
 #endif

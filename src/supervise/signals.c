@@ -31,41 +31,6 @@
 #include "supervise/stop.h"
 #include "supervise/sys_time.h"
 
-enum { PEEK = 32 };
-
-/* Signals queued for the thread (shared false) or its process (true), as a mask. */
-static uint64_t queued(pid_t tid, bool shared)
-{
-	siginfo_t info[PEEK];
-	struct __ptrace_peeksiginfo_args args = {
-		.nr = PEEK, .flags = shared ? PTRACE_PEEKSIGINFO_SHARED : 0};
-	uint64_t mask = 0;
-	long n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, info);
-
-	for (long i = 0; i < n; i++)
-		mask |= 1ull << (info[i].si_signo - 1);
-	return mask;
-}
-
-static uint64_t blocked(pid_t tid)
-{
-	uint64_t mask = 0;
-
-	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0)
-		return UINT64_MAX;
-	return mask;
-}
-
-uint64_t signals_pending(const struct task *t)
-{
-	return queued(t->tid, false) | queued(t->tid, true);
-}
-
-uint64_t signals_blocked(const struct task *t)
-{
-	return blocked(t->tid);
-}
-
 /*
  * A process-directed signal is taken by one thread: a runnable one that does not block it if there
  * is one (the kernel gives it to that), else the first parked one, the main thread before others.
@@ -73,7 +38,7 @@ uint64_t signals_blocked(const struct task *t)
 static bool somebody_takes(const struct process *p, uint64_t sigs)
 {
 	for (struct task *t = task_list; t; t = t->next)
-		if (t->proc == p && t->state == TASK_RUNNABLE && (sigs & ~blocked(t->tid)))
+		if (t->proc == p && t->state == TASK_RUNNABLE && (sigs & ~sigmask_blocked(t)))
 			return true;
 	return false;
 }
@@ -97,7 +62,7 @@ static void interrupt(struct task *t)
 	if (has_ended(t))
 		return;
 	/* Part of a transfer is done: that is the call's answer, and the signal comes after it. */
-	if (t->park.progress && sigmask_interrupts(t, blocked(t->tid)))
+	if (t->park.progress && sigmask_interrupts(t, sigmask_blocked(t)))
 		stop_complete(t, call_done(&t->call, (int64_t)t->park.progress));
 	else if (t->park.has_mask)
 		stop_complete(t, t->row->leave == leave_none ? ACT_NATIVE : ACT_LEAVE);
@@ -112,33 +77,14 @@ void signals_wake_parked(void)
 
 		if (t->state != TASK_PARKED)
 			continue;
-		open = ~(t->park.has_mask ? t->park.mask : blocked(t->tid));
-		if (!(queued(t->tid, false) & open)) {
-			open &= queued(t->tid, true);
+		open = ~(t->park.has_mask ? t->park.mask : sigmask_blocked(t));
+		if (!(sigmask_queued(t, false) & open)) {
+			open &= sigmask_queued(t, true);
 			if (!open || somebody_takes(t->proc, open))
 				continue;
 		}
 		interrupt(t);
 	}
-}
-
-/* Whether the process has a handler for sig: SigCgt in /proc. */
-static bool is_caught(pid_t tid, int sig)
-{
-	char path[40], text[4096];
-	const char *line;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	line = strstr(text, "\nSigCgt:\t");
-	return line && (strtoull(line + 9, NULL, 16) >> (sig - 1) & 1);
 }
 
 bool signals_clean(siginfo_t *info)
@@ -173,7 +119,7 @@ static void interrupt_call(struct task *t, struct regs *regs, int sig)
 {
 	if (!arch_call_interrupt(regs, &t->call, t->reissue_ip, t->restart))
 		return;
-	if (is_caught(t->tid, sig)) {
+	if (sigmask_catches(t, sig)) {
 		sys_time_interrupted(t);
 		t->park = (struct park){0};
 		timer_disarm(&t->park_timer);

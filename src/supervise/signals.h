@@ -9,10 +9,6 @@
 
 #include "supervise/task.h"
 
-/* Masks (bit sig - 1) of what is queued for t or its process, and of what t blocks; t is stopped.
- */
-uint64_t signals_pending(const struct task *t);
-uint64_t signals_blocked(const struct task *t);
 /* Parked tasks with a deliverable signal have their call put back, so that the kernel delivers it.
  */
 void signals_wake_parked(void);

@@ -9,6 +9,7 @@
 #include "supervise/gmem.h"
 #include "supervise/handlers.h"
 #include "supervise/sched.h"
+#include "supervise/sigmask.h"
 #include "supervise/signals.h"
 
 #define NS_PER_S 1000000000ull
@@ -19,7 +20,7 @@ enum act enter_rt_sigsuspend(struct task *t, struct call *c)
 
 	if (c->arg[1] != sizeof(mask) || gmem_read(t, c->arg[0], &mask, sizeof(mask)) < 0)
 		return ACT_NATIVE; /* EINVAL or EFAULT */
-	if (signals_pending(t) & ~mask)
+	if (sigmask_pending(t) & ~mask)
 		return ACT_NATIVE;
 	park_with_mask(t, mask);
 	return park_on(t, PARK_TIME);
@@ -40,8 +41,8 @@ enum act enter_rt_sigtimedwait(struct task *t, struct call *c)
 			deadline = clock_monotonic() + (uint64_t)ts.tv_sec * NS_PER_S +
 				   (uint64_t)ts.tv_nsec;
 	}
-	pending = signals_pending(t);
-	if (pending & (set | ~signals_blocked(t)))
+	pending = sigmask_pending(t);
+	if (pending & (set | ~sigmask_blocked(t)))
 		return ACT_LEAVE;
 	if (t->park.timed_out)
 		return call_done(c, -EAGAIN);
@@ -49,7 +50,7 @@ enum act enter_rt_sigtimedwait(struct task *t, struct call *c)
 		sched_idle(t, SCHED_IDLE_CALL);
 		return call_done(c, -EAGAIN);
 	}
-	park_with_mask(t, signals_blocked(t) & ~set);
+	park_with_mask(t, sigmask_blocked(t) & ~set);
 	return park_on_until(t, PARK_TIME, deadline);
 }
 
