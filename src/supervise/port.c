@@ -5,9 +5,14 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/un.h>
 
 enum { PORT_FIRST = 32768, PORT_LAST = 60999 };
+/* unix(7): a NUL and five hexadecimal digits */
+enum { AUTOBIND_DIGITS = 5, AUTOBIND_LAST = 0xfffff };
 
 static uint16_t next_port = PORT_FIRST;
 
@@ -59,6 +64,24 @@ int port_bind(const struct gfd *g, const struct sockaddr *address, socklen_t len
 			return -errno;
 	}
 	return -EADDRINUSE;
+}
+
+int port_bind_unix(const struct gfd *g)
+{
+	static unsigned next;
+
+	for (unsigned tries = 0; tries <= AUTOBIND_LAST; tries++) {
+		struct sockaddr_un a = {.sun_family = AF_UNIX};
+		socklen_t len = offsetof(struct sockaddr_un, sun_path) + 1 + AUTOBIND_DIGITS;
+
+		snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "%05x", next);
+		next = (next + 1) & AUTOBIND_LAST;
+		if (bind(g->fd, (const struct sockaddr *)&a, len) == 0)
+			return 0;
+		if (errno != EADDRINUSE)
+			return -errno;
+	}
+	return -ENOSPC;
 }
 
 void port_choose(const struct gfd *g)

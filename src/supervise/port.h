@@ -13,6 +13,9 @@ MUST_CHECK int port_bind(const struct gfd *g, const struct sockaddr *address, so
 /* The kernel is about to choose a port for the socket: chooses it first. Nothing happens to a
  * socket that is bound or of another family. */
 void port_choose(const struct gfd *g);
+/* Binds a unix socket to the next abstract name of a counter, as the kernel does with a random one.
+ */
+MUST_CHECK int port_bind_unix(const struct gfd *g);
 /* An inet address with port 0? */
 bool port_is_open(const struct sockaddr *address, socklen_t len);
 

@@ -3,6 +3,7 @@
  */
 #include "supervise/fdkind.h"
 #include "supervise/handlers.h"
+#include "supervise/inotify.h"
 #include "supervise/tighten.h"
 
 enum act enter_create(struct task *t, struct call *c)
@@ -16,6 +17,14 @@ enum act enter_signalfd(struct task *t, struct call *c)
 {
 	(void)c;
 	fdkind_signalfd_made();
+	tighten(t);
+	return ACT_NATIVE;
+}
+
+enum act enter_inotify(struct task *t, struct call *c)
+{
+	(void)c;
+	inotify_made();
 	tighten(t);
 	return ACT_NATIVE;
 }

@@ -66,6 +66,8 @@ enum act enter_bind(struct task *t, struct call *c)
 		return ACT_NATIVE;
 	if (read_address(t, c, &address, &len) < 0)
 		return ACT_NATIVE; /* the kernel says why not */
+	if (address.ss_family == AF_UNIX && len == sizeof(sa_family_t))
+		return call_done(c, port_bind_unix(&g));
 	if (address.ss_family == AF_UNIX)
 		return bind_unix(t, (const struct sockaddr_un *)&address, len);
 	if (!port_is_open((const struct sockaddr *)&address, len))

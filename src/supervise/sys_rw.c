@@ -9,6 +9,7 @@
 #include "supervise/fdkind.h"
 #include "supervise/giov.h"
 #include "supervise/handlers.h"
+#include "supervise/inotify.h"
 #include "supervise/stream.h"
 #include "supervise/tty.h"
 #include "wire/sysnr.h"
@@ -108,10 +109,14 @@ enum act enter_read(struct task *t, struct call *c)
 		return ACT_NATIVE;
 	o = options(c, &g);
 	act = stream_wait_readable(t, c, &g, &o);
-	/* Ready, and not because it does not block. */
-	if (act == ACT_NATIVE && g.kind == FDKIND_TTY && (gfd_poll(&g, POLLIN) & POLLIN) &&
-		buffer(t, c, &v) == 0)
+	if (act != ACT_NATIVE || (g.kind != FDKIND_TTY && g.kind != FDKIND_ANON) ||
+		!(gfd_poll(&g, POLLIN) & POLLIN))
+		return act;
+	/* It is ready, not only one that does not block. */
+	if (g.kind == FDKIND_TTY && buffer(t, c, &v) == 0)
 		return tty_read(t, c, &g, &v);
+	if (inotify_is(&g) && buffer(t, c, &v) == 0)
+		return inotify_read(t, c, &g, &v);
 	return act;
 }
 

@@ -142,7 +142,7 @@ static void changes(void)
 		struct inotify_event e;
 
 		memcpy(&e, buf + at, sizeof(e));
-		printf("  %#x %s\n", e.mask, buf + at + sizeof(e));
+		printf("  %#x %u %s\n", e.mask, e.cookie, buf + at + sizeof(e));
 		at += (ssize_t)(sizeof(e) + e.len);
 	}
 	wait(NULL);

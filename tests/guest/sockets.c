@@ -267,6 +267,20 @@ static void several(void)
 	close(ends[1]);
 }
 
+/* A name that the kernel would choose at random. */
+static void unnamed(void)
+{
+	for (int i = 0; i < 2; i++) {
+		struct sockaddr_un a = {.sun_family = AF_UNIX};
+		socklen_t len = sizeof(a);
+		const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+		must(bind(fd, (struct sockaddr *)&a, sizeof(sa_family_t)), "bind");
+		must(getsockname(fd, (struct sockaddr *)&a, &len), "getsockname");
+		printf("chosen %s, %u\n", a.sun_path + 1, (unsigned)len);
+	}
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -278,5 +292,6 @@ int main(void)
 	backlog();
 	travels();
 	several();
+	unnamed();
 	return 0;
 }

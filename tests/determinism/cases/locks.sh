@@ -44,7 +44,7 @@
 #: out   turn: -1 Resource temporarily unavailable at 39.000
 #: out inotify
 #: out   changes: 96 at 43.000
-#: out   0x100 made
-#: out   0x40 made
-#: out   0x80 moved
+#: out   0x100 0 made
+#: out   0x40 1 made
+#: out   0x80 1 moved
 ./locks

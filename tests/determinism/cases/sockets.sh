@@ -37,4 +37,6 @@
 #: out recvmmsg five: 5 at 12.202
 #: out recvmmsg one: 1 at 12.202
 #: out recvmmsg 3 s: 1 at 15.202
+#: out chosen 00000, 8
+#: out chosen 00001, 8
 ./sockets
