@@ -44,6 +44,7 @@ static int open_terminal(struct io *io, const struct contract *c, const struct s
 	if (pty_raw(err) < 0)
 		return -1;
 	io->raw = true;
+	io->in.filter = pty_filter;
 	return 0;
 }
 

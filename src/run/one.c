@@ -198,7 +198,11 @@ static int turn(struct one *o, struct error *err)
 		return -1;
 	if (fds[0].revents && serve_channel(o, err) < 0)
 		return -1;
-	return pump_streams(o, fds + 2, counts, err);
+	if (pump_streams(o, fds + 2, counts, err) < 0)
+		return -1;
+	if (pty_take_suspend())
+		pty_suspend();
+	return 0;
 }
 
 /* What init's own death says when no frame did. */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 /* Written before the handlers are set; a handler only reads it. */
 static struct termios saved;
 static volatile sig_atomic_t is_raw;
+static int guest_master = -1; /* borrowed; looked at only while raw */
+static bool wants_suspend;
 
 static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
 
@@ -30,6 +33,7 @@ int pty_open(uint16_t columns, uint16_t rows, int *ret_master, int *ret_slave, s
 	slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (slave < 0)
 		return error_sys(err, "open the guest's end of a pseudo-terminal");
+	guest_master = master;
 	*ret_master = take_fd(master);
 	*ret_slave = take_fd(slave);
 	return 0;
@@ -82,6 +86,37 @@ int pty_raw(struct error *err)
 bool pty_is_raw(void)
 {
 	return is_raw;
+}
+
+/* The guest's terminal makes signals of keys, for a foreground that nobody inside could continue.
+ */
+static bool is_ours_to_suspend(void)
+{
+	struct termios t;
+	pid_t foreground = tcgetpgrp(guest_master);
+
+	return tcgetattr(guest_master, &t) == 0 && (t.c_lflag & ISIG) && foreground > 0 &&
+	       foreground == tcgetsid(guest_master);
+}
+
+size_t pty_filter(unsigned char *data, size_t len)
+{
+	enum { CTRL_Z = 26 };
+	unsigned char *key = memchr(data, CTRL_Z, len);
+
+	if (!key || !is_ours_to_suspend())
+		return len;
+	wants_suspend = true;
+	memmove(key, key + 1, len - (size_t)(key + 1 - data));
+	return len - 1;
+}
+
+bool pty_take_suspend(void)
+{
+	bool was = wants_suspend;
+
+	wants_suspend = false;
+	return was;
 }
 
 void pty_suspend(void)

@@ -4,6 +4,7 @@
 #define RUN_PTY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -21,6 +22,14 @@ MUST_CHECK int pty_raw(struct error *err);
 void pty_restore(void);
 /* True while raw: a line on the terminal then has to end in "\r\n". */
 bool pty_is_raw(void);
+/*
+ * Takes a ^Z out of what was typed and remembers it, when the guest would have nothing to do with
+ * it: its foreground is the first process itself, with no shell that could continue it. A
+ * pump_filter; the terminal is the one that pty_open made last.
+ */
+size_t pty_filter(unsigned char *data, size_t len);
+/* True once after a ^Z was taken out. */
+bool pty_take_suspend(void);
 /* What SIGTSTP asks for: restore, stop this process, and go raw again when it is continued. */
 void pty_suspend(void);
 

@@ -87,6 +87,8 @@ static int step_read(struct pump *p, struct error *err)
 		fd_close(&p->from);
 		return 0;
 	}
+	if (p->filter)
+		n = (ssize_t)p->filter(at, (size_t)n);
 	if (keep(p, at, (size_t)n, err) < 0)
 		return -1;
 	if (p->to >= 0)

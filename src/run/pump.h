@@ -14,6 +14,9 @@
 #include "base/error.h"
 #include "crypto/digest.h"
 
+/* Changes what was read in place; returns how much of it is left. */
+typedef size_t pump_filter(unsigned char *data, size_t len);
+
 struct pump {
 	int from;	/* owned; -1 when at its end */
 	int to;		/* borrowed; -1: nobody reads, what comes is digested and dropped */
@@ -24,6 +27,7 @@ struct pump {
 	uint64_t total; /* bytes read so far */
 	uint64_t spooled;
 	struct digest *digest;
+	pump_filter *filter; /* sees what was read first, or NULL */
 	unsigned char *data;
 	size_t start, len; /* what waits to be written */
 };

@@ -104,6 +104,32 @@ def main():
             os.close(t.fd)
             tap.case(f"two runs on a terminal are identical ({mode})", problems)
 
+            t = Terminal(as_mode(mode, [scratch.join("bin", "sandglass"), "run", "--", "sh", "-c",
+                                        "echo ready; while :; do :; done"]), home)
+            problems = [] if t.wait_for(b"ready") else [t.text]
+            t.type(b"\x1a")
+            stop = time.monotonic() + 10
+            pid = status = 0
+            while not pid and time.monotonic() < stop:
+                pid, status = os.waitpid(t.pid, os.WNOHANG | os.WUNTRACED)
+                time.sleep(0.02)
+            if not pid or not os.WIFSTOPPED(status):
+                problems.append(f"not stopped: {pid} {status}")
+            if not t.is_as_before():
+                problems.append("the terminal was left in another mode")
+            if not problems:
+                os.kill(t.pid, signal.SIGCONT)
+                time.sleep(0.3)
+                t.type(b"\x03")
+                code = t.end()
+                if code != 130:
+                    problems.append(f"ended with {code}")
+            else:
+                os.kill(t.pid, signal.SIGKILL)
+                os.waitpid(t.pid, 0)
+            os.close(t.fd)
+            tap.case(f"^Z suspends the run and gives the terminal back meanwhile ({mode})", problems)
+
             t = start(["sh", "-c", "echo ready; while :; do :; done"], ["--timeout", "1s"])
             problems = [] if t.wait_for(b"<124>") else [t.text]
             if not t.is_as_before():
