@@ -103,9 +103,9 @@ int decisions_add(struct decisions *d, struct bytes_reader *r, struct error *err
 		return -1;
 	if (d->keep >= 0 && d->kept == d->count * DECISION_SIZE &&
 		d->kept + len <= DECISIONS_KEEP_MAX) {
-		if (fd_write_all(d->keep, data, len, err) < 0)
-			return error_wrap(err, "keep the decisions for comparing");
-		d->kept += len;
+		/* A full disk ends what is kept; the hash goes on. */
+		if (fd_write_all(d->keep, data, len, NULL) == 0)
+			d->kept += len;
 	}
 	d->count += len / DECISION_SIZE;
 	r->pos = r->end;

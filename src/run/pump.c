@@ -61,16 +61,18 @@ size_t pump_poll(const struct pump *p, struct pollfd *fds)
 	return n;
 }
 
-static int keep(struct pump *p, const unsigned char *data, size_t n, struct error *err)
+/* A copy that is over its bound, or that the disk has no room for, ends there: the digest goes on.
+ */
+static void keep(struct pump *p, const unsigned char *data, size_t n)
 {
 	p->total += n;
 	digest_update(p->digest, data, n);
-	if (p->spool < 0 || p->spooled + n > PUMP_SPOOL_MAX)
-		return 0;
-	if (fd_write_all(p->spool, data, n, err) < 0)
-		return error_wrap(err, "keep the output for comparing");
-	p->spooled += n;
-	return 0;
+	if (p->spool < 0)
+		return;
+	if (p->spooled + n > PUMP_SPOOL_MAX || fd_write_all(p->spool, data, n, NULL) < 0)
+		p->spool = -1;
+	else
+		p->spooled += n;
 }
 
 static int step_read(struct pump *p, struct error *err)
@@ -89,8 +91,7 @@ static int step_read(struct pump *p, struct error *err)
 	}
 	if (p->filter)
 		n = (ssize_t)p->filter(at, (size_t)n);
-	if (keep(p, at, (size_t)n, err) < 0)
-		return -1;
+	keep(p, at, (size_t)n);
 	if (p->to >= 0)
 		p->len += (size_t)n;
 	return 0;

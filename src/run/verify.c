@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
@@ -72,14 +73,27 @@ static void compare_exit(
 			.differs = true, .first = take_ptr(first), .second = take_ptr(second)};
 }
 
-/* `digests` differ or not; the files hold what there is to show. */
-static int compare_text(const char *a, const char *b, int first, int second,
-	struct difference_row *row, struct error *err)
+/* One stream of a run: its digest, its copy, and how much of it the copy has. */
+struct side {
+	const char *digest;
+	int copy;
+	uint64_t bytes, kept;
+};
+
+static int compare_text(
+	const struct side *a, const struct side *b, struct difference_row *row, struct error *err)
 {
-	if (strcmp(a, b) == 0)
+	if (strcmp(a->digest, b->digest) == 0)
 		return 0;
 	row->differs = true;
-	return difference_lines(first, second, row, err) < 0 ? -1 : 0;
+	/* Where a copy ends before its stream does, the other's going on is no difference. */
+	if (a->kept < a->bytes || b->kept < b->bytes) {
+		off_t least = (off_t)(a->kept < b->kept ? a->kept : b->kept);
+
+		if (ftruncate(a->copy, least) < 0 || ftruncate(b->copy, least) < 0)
+			return error_sys(err, "cut the copies of the output");
+	}
+	return difference_lines(a->copy, b->copy, row, err) < 0 ? -1 : 0;
 }
 
 static int tree_of(const struct contract *c, const struct one_result *r, int listing,
@@ -103,7 +117,8 @@ static int compare_trees(const struct contract *c, const struct one_result *a,
 	if (temp_open(&first, err) < 0 || temp_open(&second, err) < 0 ||
 		tree_of(c, a, first, da, err) < 0 || tree_of(c, b, second, db, err) < 0)
 		return -1;
-	return compare_text(da, db, first, second, row, err);
+	return compare_text(&(struct side){.digest = da, .copy = first},
+		&(struct side){.digest = db, .copy = second}, row, err);
 }
 
 static bool is_comparable(const struct one_result *r)
@@ -118,10 +133,12 @@ static int compare(struct verify *v, const struct contract *c, const struct one_
 	int r;
 
 	compare_exit(a, b, &d.rows[DIFFERENCE_EXIT]);
-	if (compare_text(a->out, b->out, v->out[0], v->out[1], &d.rows[DIFFERENCE_STDOUT], err) <
-			0 ||
-		compare_text(a->err, b->err, v->err[0], v->err[1], &d.rows[DIFFERENCE_STDERR],
-			err) < 0 ||
+	struct side out[2] = {{a->out, v->out[0], a->out_bytes, a->out_spooled},
+		{b->out, v->out[1], b->out_bytes, b->out_spooled}};
+	struct side errs[2] = {{a->err, v->err[0], a->err_bytes, a->err_spooled},
+		{b->err, v->err[1], b->err_bytes, b->err_spooled}};
+	if (compare_text(&out[0], &out[1], &d.rows[DIFFERENCE_STDOUT], err) < 0 ||
+		compare_text(&errs[0], &errs[1], &d.rows[DIFFERENCE_STDERR], err) < 0 ||
 		compare_trees(c, a, b, &d.rows[DIFFERENCE_TREE], err) < 0)
 		return -1;
 	r = decisions_compare(&v->decisions[1], &d.decision, err);
