@@ -15,10 +15,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -134,19 +134,41 @@ static int write_number(int dir, const char *name, uint64_t value)
 	return write_at(dir, name, text);
 }
 
-/* Removes groups whose host process is gone; one that is populated stays, rmdir refuses it. */
+/*
+ * Removes groups that nobody holds: their maker has a lock on the directory as long as it lives, so
+ * that one of another process namespace, whose pid says nothing here, is left alone. A group that
+ * is populated stays, rmdir refuses it.
+ */
 static void sweep(const char *parent)
 {
 	DIR *d = opendir(parent);
 	struct dirent *e;
 	int pid, n;
 
-	while (d && (e = readdir(d)))
-		if (sscanf(e->d_name, "sandglass-%d-%d", &pid, &n) == 2 && pid > 0 &&
-			kill(pid, 0) < 0 && errno == ESRCH)
+	while (d && (e = readdir(d))) {
+		if (sscanf(e->d_name, "sandglass-%d-%d", &pid, &n) != 2)
+			continue;
+		autoclose int fd = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 			unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
+	}
 	if (d)
 		closedir(d);
+}
+
+/* A locked descriptor of the new group; -1 when it cannot be made or a sweeper was faster. */
+static int make_locked(const char *path)
+{
+	struct stat held, there;
+
+	if (mkdir(path, 0755) < 0)
+		return -1;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && (flock(fd, LOCK_SH) < 0 || fstat(fd, &held) < 0 || stat(path, &there) < 0 ||
+			       held.st_ino != there.st_ino))
+		fd_close(&fd);
+	return fd;
 }
 
 /* Makes parent/sandglass-PID-N; false when the caller may not. */
@@ -154,14 +176,17 @@ static bool make_group(struct cgroup *g, int slot, const char *parent, unsigned 
 {
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "%s/sandglass-%d-%u", parent, (int)getpid(), n) >=
-		(int)sizeof(path))
-		return false;
-	if (mkdir(path, 0755) < 0)
+	/* The name may be taken by a process of another namespace that has our pid there. */
+	for (unsigned tries = 0; tries < 10 && g->fds[slot] < 0; tries++) {
+		if (snprintf(path, sizeof(path), "%s/sandglass-%d-%u", parent, (int)getpid(),
+			    n + tries * 1000) >= (int)sizeof(path))
+			return false;
+		g->fds[slot] = make_locked(path);
+	}
+	if (g->fds[slot] < 0)
 		return false;
 	g->paths[slot] = mem_strdup(path);
-	g->fds[slot] = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return g->fds[slot] >= 0;
+	return true;
 }
 
 static bool set_v1(int dir, enum cgroup_limit limit, const struct contract *c)
