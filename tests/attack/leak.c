@@ -90,12 +90,13 @@ enum verdict leak_kcore(void)
 	static const char *const paths[] = {"/proc/kcore", "/proc/kmsg", "/proc/kpagecount",
 		"/proc/timer_list", "/proc/sched_debug", "/proc/slabinfo", "/proc/vmallocinfo",
 		NULL};
-	char byte;
+	char text[256];
 
 	for (const char *const *p = paths; *p; p++) {
 		int fd = open(*p, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-		if (fd >= 0 && read(fd, &byte, 1) == 1)
+		/* A headline tells nothing. */
+		if (fd >= 0 && read(fd, text, sizeof(text)) > 64)
 			return escaped("%s can be read", *p);
 		if (fd >= 0)
 			close(fd);

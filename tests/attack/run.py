@@ -27,6 +27,8 @@ BACKENDS = {
 PAGE = os.path.join(h.SOURCE, "docs", "abuse.md")
 BEGIN, END = "<!-- table -->", "<!-- end -->"
 CONTAINED, DEGRADED, ESCAPED, NONE = "contained", "degraded", "**escaped**", "-"
+# A run that gives no verdict tells nothing; it never gets into the table.
+BROKEN = "broken"
 
 
 class Context:
@@ -70,7 +72,7 @@ def verdict_of(case, ctx):
     if not word and case.judge and run.status in case.statuses:
         word = "JUDGED"
     if not word:
-        return ESCAPED, f"no verdict: {run.tell()}"
+        return BROKEN, f"no verdict: {run.tell()}"
     if run.status not in case.statuses:
         return ESCAPED, f"{word} {why}, but {run.tell()}"
     if ctx.left:
@@ -172,9 +174,11 @@ def main():
                 if mode not in h.MODES or (case.det and options):
                     continue
                 word, why = attack(scratch, canary, backend, name)
-                results.setdefault(name, {})[backend] = word
+                if word != BROKEN:
+                    results.setdefault(name, {})[backend] = word
                 was = table.get(name, {}).get(backend)
-                problems = [] if word == was or word == CONTAINED or args.write else [f"was {was}, is {word}: {why}"]
+                fine = word == CONTAINED or (word == was or args.write) and word != BROKEN
+                problems = [] if fine else [f"was {was}, is {word}: {why}"]
                 if was is None and not args.write:
                     problems.append(f"not in the table of {PAGE}: run this with --write")
                 tap.case(f"{name} in {backend} is {word.strip('*')}", problems)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the fault tests share: a case is a function, and nothing may be left when it has ended."""
+import fcntl
 import os
 import re
 import subprocess
@@ -120,18 +121,28 @@ class Before:
 
     def look(self):
         with open("/proc/self/mountinfo", encoding="utf-8") as f:
-            mounts = {line.split(" - ")[0].split(" ", 2)[2] for line in f}
+            # The containers of other tests are none of ours.
+            mounts = {line.split(" - ")[0].split(" ", 2)[2] for line in f if "/sandglass-bare." not in line}
         return mounts, set(os.listdir(self.scratch.tmp))
 
     @staticmethod
     def cgroups():
-        """Groups of runs that are over: their names hold the pid of who made them."""
+        """Groups of runs that are over: whoever made one has it locked as long as it lives."""
         found = []
         for top, dirs, _ in os.walk("/sys/fs/cgroup"):
             for name in dirs:
-                match = re.fullmatch(r"sandglass-(\d+)-\d+", name)
-                if match and not os.path.exists(f"/proc/{match[1]}"):
+                if not re.fullmatch(r"sandglass-\d+-\d+", name):
+                    continue
+                try:
+                    fd = os.open(os.path.join(top, name), os.O_RDONLY)
+                except OSError:
+                    continue
+                try:
+                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     found.append(os.path.join(top, name))
+                except OSError:
+                    pass
+                os.close(fd)
         return found
 
     def problems(self, grace=3.0):
