@@ -79,12 +79,13 @@ def verdict_of(case, ctx):
         return ESCAPED, f"left behind: {ctx.left}"
     if word == "CONTAINED":
         return CONTAINED, why
-    if word == "ESCAPED":
-        if case.told and f'"{case.told}"' in json.dumps(run.report or {}):
-            return DEGRADED, why
-        return ESCAPED, why
-    why = case.judge(ctx) if case.judge else "nobody judges it"
-    return (ESCAPED, why) if why else (CONTAINED, "")
+    if word == "JUDGED":
+        why = case.judge(ctx) if case.judge else "nobody judges it"
+        if not why:
+            return CONTAINED, ""
+    if case.told and f'"{case.told}"' in json.dumps(run.report or {}):
+        return DEGRADED, why
+    return ESCAPED, why
 
 
 def attack(scratch, canary, backend, name):
