@@ -3,12 +3,11 @@
  * Readiness of many descriptors: see ready.h.
  *
  * Signal masks: ppoll, pselect6 and epoll_pwait wait under a mask of their own. The task stands at
- * the entry of the call meanwhile, under its ordinary mask. A signal that this one lets through
- * ends the wait like any other call's. A signal that only the call's mask lets through is found by
- * each retry; then the kernel does the whole call: it exchanges the masks, finds the signal
- * pending, answers EINTR without waiting, and leaves the right mask for the handler and for
- * afterwards. Setting the mask from here (PTRACE_SETSIGMASK) would make it the one that the handler
- * returns to.
+ * the entry of the call meanwhile, under its ordinary mask; park.mask tells the scheduler which
+ * signals end the wait. Then, as when a try finds such a signal pending, the kernel does the whole
+ * call: it exchanges the masks, answers EINTR without waiting, and leaves the right mask for the
+ * handler and for afterwards. Setting the mask from here (PTRACE_SETSIGMASK) would make it the one
+ * that the handler returns to.
  */
 #include "supervise/ready.h"
 
