@@ -26,7 +26,8 @@ uint64_t arch_clone_child_tid(const struct call *call);
 
 /* At a seccomp stop: the call. */
 void arch_call_get(const struct regs *regs, struct call *ret_call);
-/* At a seccomp stop: the kernel will skip the call and the guest get `result`. 0 or -1 with errno. */
+/* At a seccomp stop: the kernel will skip the call and the guest get `result`. 0 or -1 with errno.
+ */
 int arch_call_skip(pid_t tid, struct regs *regs, int64_t result);
 /* At a seccomp stop: other number or argument; write the registers afterwards. */
 int arch_call_set_nr(pid_t tid, struct regs *regs, int nr);
@@ -37,13 +38,13 @@ void arch_result_set(struct regs *regs, int64_t result);
 /*
  * At a call's stop (seccomp, or exit after an injection): makes the instruction run again from the
  * start when the task goes on. `restart`: what the call would answer if a signal came first,
- * ERESTARTSYS or ERESTARTNOHAND; 0 when it was not going to sleep. arm64 resumes the task for that, up
- * to a stop before any signal is taken. 0 or -1 with errno.
+ * ERESTARTSYS or ERESTARTNOHAND; 0 when it was not going to sleep. arm64 resumes the task for that,
+ * up to a stop before any signal is taken. 0 or -1 with errno.
  */
 int arch_call_reissue(pid_t tid, struct regs *regs, const struct call *call, int restart);
 /*
- * At a signal-delivery stop after arch_call_reissue and before the instruction ran: makes it look as
- * if the kernel had been interrupted in it, so that the kernel itself does SA_RESTART or EINTR.
+ * At a signal-delivery stop after arch_call_reissue and before the instruction ran: makes it look
+ * as if the kernel had been interrupted in it, so that the kernel itself does SA_RESTART or EINTR.
  * `restart` is ERESTARTSYS or ERESTARTNOHAND. 1: done; 0: the task stands somewhere else.
  */
 int arch_call_interrupt(struct regs *regs, const struct call *call, uint64_t at_ip, int restart);
@@ -53,7 +54,8 @@ void arch_set_ip(struct regs *regs, uint64_t ip);
 uint64_t arch_sp(const struct regs *regs);
 /* Length of the system call instruction: it stands right before the ip of a call's stop. */
 extern const unsigned arch_insn_length;
-/* At a seccomp stop: whether the number may be exchanged. Not where the kernel emulates a call page. */
+/* At a seccomp stop: whether the number may be exchanged. Not where the kernel emulates a call
+ * page. */
 bool arch_can_inject(const struct regs *regs);
 /* For an injected call: registers that execute the system call instruction at `ip`. */
 void arch_inject(struct regs *regs, uint64_t ip, int nr, const uint64_t arg[6]);
@@ -70,8 +72,9 @@ extern const uint32_t arch_audit;
 extern const uint32_t arch_nr_limit;
 
 /*
- * Fixed address of a private page in every address space (mapped when first needed: inject.h): a u32
- * window of clock reads at offset 0; from ARCH_SCRATCH on it is ours for arguments of injected calls.
+ * Fixed address of a private page in every address space (mapped when first needed: inject.h): a
+ * u32 window of clock reads at offset 0; from ARCH_SCRATCH on it is ours for arguments of injected
+ * calls.
  */
 #if defined(__x86_64__)
 #define ARCH_COUNTER_PAGE 0x200000000000ull
@@ -87,7 +90,7 @@ extern const uint32_t arch_nr_limit;
 struct arch_vdso_blob {
 	const unsigned char *code;
 	size_t size;
-	size_t data;   /* offset of 5 x u64: realtime sec, nsec, monotonic sec, nsec, realtime usec */
+	size_t data; /* offset of 5 x u64: realtime sec, nsec, monotonic sec, nsec, realtime usec */
 	size_t ready;  /* offset of a u32: not 0 once the counter page is mapped */
 	size_t gadget; /* offset of a system call instruction followed by a breakpoint */
 	struct arch_vdso_entry {
@@ -108,8 +111,8 @@ int arch_trap_emulate(pid_t tid, struct regs *regs, uint64_t tsc);
 /* In the guest child before exec: makes counters trap. 0 or -1 with errno. */
 int arch_trap_setup(void);
 /*
- * What exec takes back of it: calls that every new program has to make before its first instruction.
- * Returns how many.
+ * What exec takes back of it: calls that every new program has to make before its first
+ * instruction. Returns how many.
  */
 enum { ARCH_EXEC_CALLS = 2 };
 struct arch_call {

@@ -11,7 +11,8 @@
 MUST_CHECK int vdso_init(struct error *err);
 /* After exec: writes the stubs with the present time into mm, whose vdso address is set. */
 MUST_CHECK int vdso_patch(struct mm *mm, struct error *err);
-/* Address of a system call instruction in mm that nothing else runs; 0 when the stubs are not there. */
+/* Address of a system call instruction in mm that nothing else runs; 0 when the stubs are not
+ * there. */
 uint64_t vdso_gadget(const struct mm *mm);
 /* The counter page of mm is mapped: reads are answered in place from now on. */
 void vdso_set_ready(struct mm *mm);

@@ -17,9 +17,10 @@
  * interrupted in its own call: whatever signal follows gets the kernel's own treatment, and without
  * one the call is simply made again.
  *
- * Tried on Debian's kernels 6.1 and 6.12 in an emulated machine (qemu-system-aarch64), where signals,
- * restarts and all registers over calls come out as on x86-64. qemu-user has no ptrace. What only a
- * real CPU can prove is the instruction cache: that it sees stubs written through /proc/PID/mem.
+ * Tried on Debian's kernels 6.1 and 6.12 in an emulated machine (qemu-system-aarch64), where
+ * signals, restarts and all registers over calls come out as on x86-64. qemu-user has no ptrace.
+ * What only a real CPU can prove is the instruction cache: that it sees stubs written through
+ * /proc/PID/mem.
  */
 #include "supervise/arch.h"
 

@@ -18,7 +18,8 @@ int arch_trap_setup(void)
 	return prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
 }
 
-/* ARCH_SET_CPUID(1), which changes nothing, is refused where the CPU or the hypervisor cannot fault. */
+/* ARCH_SET_CPUID(1), which changes nothing, is refused where the CPU or the hypervisor cannot
+ * fault. */
 static bool cpuid_can_fault(void)
 {
 	static int answer = -1;

@@ -26,7 +26,8 @@ const struct arch_vdso_blob *arch_vdso_blob(void)
 		blob.gadget = vdso_blob_offsets[3];
 		blob.entry_count = ARRAY_LEN(symbols);
 		for (size_t i = 0; i < ARRAY_LEN(symbols); i++)
-			blob.entries[i] = (struct arch_vdso_entry){symbols[i], vdso_blob_offsets[4 + i]};
+			blob.entries[i] =
+				(struct arch_vdso_entry){symbols[i], vdso_blob_offsets[4 + i]};
 	}
 	return &blob;
 }
