@@ -22,6 +22,7 @@
 #include "launch/link.h"
 #include "launch/net.h"
 #include "launch/tcp.h"
+#include "launch/tty.h"
 #include "launch/ns.h"
 #include "launch/view.h"
 
@@ -99,7 +100,23 @@ static void set_last_pid(const struct plan *p)
 	ssize_t ignored UNUSED = fd < 0 ? -1 : write(fd, p->last_pid, strlen(p->last_pid));
 }
 
-static int confine_writes(const struct plan *p, struct error *err)
+/* A terminal that nobody brought along; *spec is a copy of init's own. */
+static int make_terminal(struct launch_spec *spec, int link, struct error *err)
+{
+	autoclose int master = -1;
+	int slave;
+
+	if (!spec->contract->tty || spec->stdio[0] >= 0)
+		return 0;
+	if (tty_open(spec->contract->columns, spec->contract->rows, &master, &slave, err) < 0 ||
+		link_send(link, LINK_TTY, master, NULL, err) < 0)
+		return -1;
+	/* Once for all three; what is above the standard streams is closed before the exec. */
+	spec->stdio[0] = spec->stdio[1] = spec->stdio[2] = slave;
+	return 0;
+}
+
+static int confine_writes(const struct plan *p, const struct launch_spec *spec, struct error *err)
 {
 	static const char *const writable[] = {"/tmp", "/dev", "/proc"};
 	autoclose int ruleset = -1;
@@ -114,7 +131,7 @@ static int confine_writes(const struct plan *p, struct error *err)
 			landlock_allow(ruleset, p->places[i].dest, err) < 0)
 			return -1;
 	for (int i = 0; i < 3; i++)
-		if (landlock_allow_file(ruleset, p->spec->stdio[i], err) < 0)
+		if (landlock_allow_file(ruleset, spec->stdio[i], err) < 0)
 			return -1;
 	return landlock_enforce(ruleset, err);
 }
@@ -146,6 +163,8 @@ static int arrange_descriptors(const struct launch_spec *spec, int *link, struct
 
 static int prepare(const struct plan *p, int *link, struct error *err)
 {
+	struct launch_spec spec = *p->spec;
+
 	if (wait_for_go(*link, err) < 0 || cgroup_join(p->cgroup, err) < 0 ||
 		ns_unshare_cgroup(err) < 0 || become_guest(p, *link, err) < 0)
 		return -1;
@@ -155,10 +174,11 @@ static int prepare(const struct plan *p, int *link, struct error *err)
 	set_last_pid(p);
 	if (reset_signals(err) < 0 || name_host(p->contract, err) < 0 || net_loopback_up(err) < 0 ||
 		tcp_steady(err) < 0 || forbid_user_namespaces(err) < 0 ||
-		view_enter(p, *link, err) < 0 || caps_drop(err) < 0 || confine_writes(p, err) < 0)
+		view_enter(p, *link, err) < 0 || make_terminal(&spec, *link, err) < 0 ||
+		caps_drop(err) < 0 || confine_writes(p, &spec, err) < 0)
 		return -1;
 	umask(p->contract->umask_bits);
-	return arrange_descriptors(p->spec, link, err);
+	return arrange_descriptors(&spec, link, err);
 }
 
 void init_main(const struct plan *p, int link)

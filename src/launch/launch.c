@@ -37,7 +37,7 @@ struct launch {
 	int status;
 	struct cgroup *cgroup;
 	bool oom;
-	int copy_fd;
+	int copy_fd, terminal_fd;
 	bool copy_is_overlay;
 	struct launch_degraded degraded[DEGRADED_MAX];
 	size_t degraded_count;
@@ -104,6 +104,10 @@ static int attend(struct launch *l, const struct plan *p, int link, struct error
 			return -1;
 		if (kind == LINK_END)
 			return 0;
+		if (kind == LINK_TTY && fd >= 0 && p->contract->tty && l->terminal_fd < 0) {
+			l->terminal_fd = take_fd(fd);
+			continue;
+		}
 		if ((kind != LINK_UPPER && kind != LINK_COPY) || fd < 0 || !p->copy)
 			return error_set(err, ERR_FORMAT, "init sent what it should not");
 		l->copy_is_overlay = kind == LINK_UPPER;
@@ -147,11 +151,16 @@ int launch_start(const struct launch_spec *spec, struct launch **ret, struct err
 {
 	auto_launch struct launch *l = mem_alloc(sizeof(*l));
 
-	l->pidfd = l->copy_fd = -1;
+	l->pidfd = l->copy_fd = l->terminal_fd = -1;
 	if (start(l, spec, err) < 0)
 		return -1;
 	*ret = take_ptr(l);
 	return 0;
+}
+
+int launch_terminal(struct launch *l)
+{
+	return take_fd(l->terminal_fd);
 }
 
 int launch_pidfd(const struct launch *l)
@@ -238,6 +247,7 @@ void launch_free(struct launch *l)
 	}
 	fd_close(&l->pidfd);
 	fd_close(&l->copy_fd);
+	fd_close(&l->terminal_fd);
 	cgroup_free(l->cgroup);
 	mem_cleanup(&l);
 }

@@ -20,7 +20,11 @@ struct launch_spec {
 	const struct contract *contract;
 	int supervisor; /* readable descriptor of the static supervisor; borrowed */
 	int control;	/* socket that becomes descriptor 3 of init; borrowed */
-	int stdio[3];	/* become 0, 1 and 2 of init and of the guest; borrowed */
+	/*
+	 * Become 0, 1 and 2 of init and of the guest; borrowed. With contract->tty they may be -1:
+	 * a terminal is then made inside, see launch_terminal.
+	 */
+	int stdio[3];
 };
 
 struct launch;
@@ -41,6 +45,8 @@ struct launch_degraded {
 /* The container runs and its init is about to exec the supervisor. The caller frees *ret. */
 MUST_CHECK int launch_start(const struct launch_spec *spec, struct launch **ret, struct error *err);
 
+/* The master of the terminal that was made inside: the caller owns it from now on. -1: none. */
+int launch_terminal(struct launch *l);
 /* Becomes readable when init has died. Borrowed. */
 int launch_pidfd(const struct launch *l);
 /*

@@ -16,6 +16,7 @@ enum link_kind {
 	LINK_GO,    /* launcher: the id maps and the cgroups are there; or the copy is complete */
 	LINK_UPPER, /* init: the written layer, an overlay */
 	LINK_COPY,  /* init: an empty directory that the launcher must fill */
+	LINK_TTY,   /* init: the master of the guest's terminal */
 	LINK_ERROR, /* init: why it gave up */
 	LINK_END,   /* never sent: the other end is closed */
 };

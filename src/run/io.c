@@ -21,33 +21,6 @@ static int open_pipe(int *ret_read, int *ret_write, struct error *err)
 	return launch_give(ends[0], err);
 }
 
-static int open_terminal(struct io *io, const struct contract *c, const struct stdin_source *in,
-	bool quiet, struct error *err)
-{
-	autoclose int master = -1, slave = -1, input = -1, to = -1;
-
-	if (pty_open(c->columns, c->rows, &master, &slave, err) < 0 ||
-		launch_give(slave, err) < 0 || stdin_reader(in, &input, err) < 0)
-		return -1;
-	to = fcntl(master, F_DUPFD_CLOEXEC, 3);
-	for (int i = 0; i < 3; i++) {
-		io->guest[i] = fcntl(slave, F_DUPFD_CLOEXEC, 3);
-		if (io->guest[i] < 0 || to < 0)
-			return error_sys(err, "duplicate a descriptor");
-	}
-	pump_start(&io->out, take_fd(master), quiet ? -1 : 1);
-	pump_start(&io->in, take_fd(input), take_fd(to));
-	io->in.owns_to = true;
-	io->in.spool = in->spool;
-	if (quiet)
-		return 0;
-	if (pty_raw(err) < 0)
-		return -1;
-	io->raw = true;
-	io->in.filter = pty_filter;
-	return 0;
-}
-
 static int open_pipes(struct io *io, const struct stdin_source *in, bool quiet, struct error *err)
 {
 	autoclose int out = -1, errs = -1, input = -1, to = -1;
@@ -72,11 +45,32 @@ static int open_pipes(struct io *io, const struct stdin_source *in, bool quiet, 
 int io_open(struct io *io, const struct contract *c, const struct stdin_source *in, bool quiet,
 	struct error *err)
 {
-	*io = (struct io){.guest = {-1, -1, -1}};
+	*io = (struct io){.guest = {-1, -1, -1}, .input = -1};
 	pump_init(&io->in);
 	pump_init(&io->out);
 	pump_init(&io->err);
-	return c->tty ? open_terminal(io, c, in, quiet, err) : open_pipes(io, in, quiet, err);
+	/* A terminal is made inside: io_attach. */
+	return c->tty ? stdin_reader(in, &io->input, err) : open_pipes(io, in, quiet, err);
+}
+
+int io_attach(
+	struct io *io, int terminal, const struct stdin_source *in, bool quiet, struct error *err)
+{
+	autoclose int master = terminal, to = fcntl(terminal, F_DUPFD_CLOEXEC, 3);
+
+	if (to < 0)
+		return error_sys(err, "the guest's terminal");
+	pump_start(&io->in, take_fd(io->input), take_fd(to));
+	io->in.owns_to = true;
+	io->in.spool = in->spool;
+	pump_start(&io->out, take_fd(master), quiet ? -1 : 1);
+	if (quiet)
+		return 0;
+	if (pty_raw(io->out.from, err) < 0)
+		return -1;
+	io->raw = true;
+	io->in.filter = pty_filter;
+	return 0;
 }
 
 void io_started(struct io *io)
@@ -88,6 +82,7 @@ void io_started(struct io *io)
 void io_close(struct io *io)
 {
 	io_started(io);
+	fd_close(&io->input);
 	pump_finish(&io->in);
 	pump_finish(&io->out);
 	pump_finish(&io->err);

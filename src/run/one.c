@@ -80,6 +80,9 @@ static int start_container(struct one *o, struct error *err)
 		    &o->result->launch, err) < 0)
 		return -1;
 	io_started(&o->io);
+	if (c->tty && io_attach(&o->io, launch_terminal(o->result->launch), o->spec->in,
+			      o->spec->is_quiet, err) < 0)
+		return -1;
 	k.memory_watch = launch_needs_memory_watch(o->result->launch);
 	contract_encode(&text, c, &k);
 	if (text.len > FRAME_PAYLOAD_MAX)

@@ -2,15 +2,13 @@
 /* The guest's terminal, and the caller's one while it is in raw mode: see pty.h. */
 #include "run/pty.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/fd.h"
+#include "base/attr.h"
 
 /* Written before the handlers are set; a handler only reads it. */
 static struct termios saved;
@@ -19,25 +17,6 @@ static int guest_master = -1; /* borrowed; looked at only while raw */
 static bool wants_suspend;
 
 static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
-
-int pty_open(uint16_t columns, uint16_t rows, int *ret_master, int *ret_slave, struct error *err)
-{
-	struct winsize size = {.ws_col = columns, .ws_row = rows};
-	autoclose int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave = -1;
-
-	if (master < 0)
-		return error_sys(err, "open a pseudo-terminal");
-	if (unlockpt(master) < 0 || ioctl(master, TIOCSWINSZ, &size) < 0)
-		return error_sys(err, "set up a pseudo-terminal");
-	/* Not by name: /dev/pts of the caller may be another mount. */
-	slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (slave < 0)
-		return error_sys(err, "open the guest's end of a pseudo-terminal");
-	guest_master = master;
-	*ret_master = take_fd(master);
-	*ret_slave = take_fd(slave);
-	return 0;
-}
 
 void pty_restore(void)
 {
@@ -65,11 +44,12 @@ static int set_raw(void)
 	return 0;
 }
 
-int pty_raw(struct error *err)
+int pty_raw(int master, struct error *err)
 {
 	static bool prepared;
 	struct sigaction action = {.sa_handler = on_fatal, .sa_flags = SA_RESETHAND | SA_NODEFER};
 
+	guest_master = master;
 	if (tcgetattr(0, &saved) < 0)
 		return error_sys(err, "read the terminal's mode");
 	if (!prepared) {
@@ -99,16 +79,29 @@ static bool is_ours_to_suspend(void)
 	       foreground == tcgetsid(guest_master);
 }
 
-size_t pty_filter(unsigned char *data, size_t len)
+/* Takes the first of these keys out; returns how much is left. */
+static size_t take_key(unsigned char *data, size_t len, unsigned char *key)
 {
-	enum { CTRL_Z = 26 };
-	unsigned char *key = memchr(data, CTRL_Z, len);
-
-	if (!key || !is_ours_to_suspend())
-		return len;
-	wants_suspend = true;
 	memmove(key, key + 1, len - (size_t)(key + 1 - data));
 	return len - 1;
+}
+
+size_t pty_filter(unsigned char *data, size_t len)
+{
+	enum { CTRL_C = 3, CTRL_Z = 26 };
+	unsigned char *interrupt = memchr(data, CTRL_C, len), *suspend;
+
+	/* The guest is not there yet: its terminal would drop the key. */
+	if (interrupt && tcgetpgrp(guest_master) <= 0) {
+		kill(getpid(), SIGINT);
+		len = take_key(data, len, interrupt);
+	}
+	suspend = memchr(data, CTRL_Z, len);
+	if (suspend && is_ours_to_suspend()) {
+		wants_suspend = true;
+		len = take_key(data, len, suspend);
+	}
+	return len;
 }
 
 bool pty_take_suspend(void)

@@ -5,27 +5,23 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/attr.h"
 #include "base/error.h"
 
-/* A fresh pseudo-terminal of this size; the caller owns both ends. */
-MUST_CHECK int pty_open(
-	uint16_t columns, uint16_t rows, int *ret_master, int *ret_slave, struct error *err);
-
 /*
- * Puts the caller's terminal (descriptor 0) into raw mode. It is set back by pty_restore, at exit,
+ * Puts the caller's terminal (descriptor 0) into raw mode for a guest whose terminal has this
+ * master (borrowed). It is set back by pty_restore, at exit,
  * when a fatal signal ends us, and while SIGTSTP has us stopped. At most one at a time.
  */
-MUST_CHECK int pty_raw(struct error *err);
+MUST_CHECK int pty_raw(int master, struct error *err);
 void pty_restore(void);
 /* True while raw: a line on the terminal then has to end in "\r\n". */
 bool pty_is_raw(void);
 /*
  * Takes a ^Z out of what was typed and remembers it, when the guest would have nothing to do with
- * it: its foreground is the first process itself, with no shell that could continue it. A
- * pump_filter; the terminal is the one that pty_open made last.
+ * it: its foreground is the first process itself, with no shell that could continue it. A ^C for
+ * a terminal that has no foreground yet becomes our own SIGINT. A pump_filter.
  */
 size_t pty_filter(unsigned char *data, size_t len);
 /* True once after a ^Z was taken out. */

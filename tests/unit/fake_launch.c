@@ -52,6 +52,12 @@ int launch_start(const struct launch_spec *spec, struct launch **ret, struct err
 	return l->pidfd < 0 ? error_sys(err, "fork") : 0;
 }
 
+int launch_terminal(struct launch *l)
+{
+	(void)l;
+	return -1;
+}
+
 int launch_pidfd(const struct launch *l)
 {
 	return l->pidfd;
