@@ -145,5 +145,7 @@ CASES = {
     "det/vsyscall": Case("time by the legacy vsyscall page", ENGINE, det=True),
     "det/own_filter": Case("a seccomp filter of the guest's own that lets getrandom through", ENGINE, det=True,
                            judge=j.same_detail, runs=2),
+    "det/filter_tracer": Case("a seccomp filter of the guest's own that hands a call to a tracer",
+                              "the run is not enforced", det=True, judge=j.told),
     "det/rseq_cpu": Case("the CPU's number by rseq", ENGINE, det=True, control=False),
 }

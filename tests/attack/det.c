@@ -174,6 +174,24 @@ enum verdict det_own_filter(void)
 	return judged("%#lx", value);
 }
 
+/* A filter of the guest's own that hands a call to a tracer, where the engine does not expect it.
+ */
+enum verdict det_filter_tracer(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(code) / sizeof(*code), code};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+		return contained("filter: %s", strerror(errno));
+	return contained("getppid: %ld", syscall(SYS_getppid));
+}
+
 /* The kernel writes the CPU's number into a registered area without any call. */
 enum verdict det_rseq_cpu(void)
 {
