@@ -40,6 +40,7 @@ static int64_t input_last_ns; /* epoch - 1 s */
 static int64_t setup_from_ns;
 static struct record *records;
 static uint32_t record_count, record_room;
+static uint32_t record_free; /* a chain through seen_ns */
 static struct candidate *candidates;
 static uint32_t candidate_count, candidate_room;
 static uint32_t candidate_limit = CANDIDATES_FIRST;
@@ -106,6 +107,22 @@ void ftime_show(const struct statx *stx, bool fixed, struct ftimes *ret)
 		ret->mtime_ns = ret->ctime_ns = (int64_t)clock_realtime();
 }
 
+/* A free record's place, plus 1. */
+static uint32_t record_new(void)
+{
+	uint32_t times = record_free;
+
+	if (times != 0) {
+		record_free = (uint32_t)records[times - 1].seen_ns;
+		return times;
+	}
+	if (record_count == record_room) {
+		record_room = record_room == 0 ? 64 : record_room * 2;
+		records = mem_grow(records, record_room, sizeof(*records));
+	}
+	return ++record_count;
+}
+
 /* The file's record, made from its state when there is none. */
 static struct record *record_get(struct inode *i, const struct statx *stx)
 {
@@ -113,13 +130,8 @@ static struct record *record_get(struct inode *i, const struct statx *stx)
 
 	if (r != NULL)
 		return r;
-	if (i->times == 0) {
-		if (record_count == record_room) {
-			record_room = record_room == 0 ? 64 : record_room * 2;
-			records = mem_grow(records, record_room, sizeof(*records));
-		}
-		i->times = ++record_count;
-	}
+	if (i->times == 0)
+		i->times = record_new();
 	r = &records[i->times - 1];
 	*r = (struct record){.number = i->number, .seen_ns = stamp_ns(&stx->stx_mtime)};
 	show_input(stx, false, &r->shown);
@@ -286,15 +298,18 @@ void ftime_gone(const struct statx *stx)
 {
 	struct inode *i = inode_find(stx);
 	struct record *r = record_of(i);
+	uint32_t freed = 0;
 
-	if (r == NULL || !r->candidate)
-		return;
-	for (uint32_t k = 0; k < candidate_count; k++)
-		if (candidates[k].times == i->times) {
-			candidate_settle(&candidates[k]);
-			candidate_drop(k);
-			break;
+	for (uint32_t k = candidate_count; r != NULL && r->candidate && k > 0; k--)
+		if (candidates[k - 1].times == i->times) {
+			candidate_settle(&candidates[k - 1]);
+			candidate_drop(k - 1);
 		}
+	freed = inode_gone(stx);
+	if (freed != 0) {
+		records[freed - 1] = (struct record){.seen_ns = record_free};
+		record_free = freed;
+	}
 }
 
 void ftime_settle(void)

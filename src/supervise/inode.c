@@ -6,7 +6,17 @@
 
 #include "base/mem.h"
 
-enum { INODE_ROOM_FIRST = 1024 };
+enum {
+	INODE_ROOM_FIRST = 1024,
+	GONE_KEPT = 4096,
+};
+
+/* Files without a name, the oldest at gone_next. */
+static struct gone {
+	uint64_t ino;
+	uint32_t dev, number;
+} gone[GONE_KEPT];
+static unsigned gone_next;
 
 static struct inode *inodes;
 static uint32_t inode_room; /* a power of two */
@@ -66,7 +76,11 @@ static void inode_number(struct inode *i, uint32_t dev, uint64_t ino, uint64_t b
 {
 	if (i->number == 0)
 		inode_used++;
-	*i = (struct inode){.ino = ino, .birth_ns = birth, .dev = dev, .number = inode_next++};
+	*i = (struct inode){.ino = ino,
+		.birth_ns = birth,
+		.dev = dev,
+		.number = inode_next++,
+		.times = i->times}; /* a record of another number is free for this one */
 }
 
 struct inode *inode_get(const struct statx *stx)
@@ -126,6 +140,47 @@ void inode_moved(const struct statx *before, const struct statx *after)
 	was.ino = after->stx_ino;
 	was.birth_ns = inode_birth(after);
 	*now = was;
+}
+
+/* Takes the entry out and closes the gap: whoever was pushed on by it moves back. */
+static void inode_remove(struct inode *i)
+{
+	uint32_t hole = (uint32_t)(i - inodes), at = hole;
+
+	for (;;) {
+		at = (at + 1) & (inode_room - 1);
+		if (inodes[at].number == 0)
+			break;
+		uint32_t home = inode_slot(inodes[at].dev, inodes[at].ino);
+		/* It may stay when its home lies between the hole and itself. */
+		if (((at - home) & (inode_room - 1)) < ((at - hole) & (inode_room - 1)))
+			continue;
+		inodes[hole] = inodes[at];
+		hole = at;
+	}
+	inodes[hole] = (struct inode){0};
+	inode_used--;
+}
+
+uint32_t inode_gone(const struct statx *stx)
+{
+	const struct inode *now = inode_find(stx);
+	struct gone *slot = &gone[gone_next++ % GONE_KEPT];
+	struct gone oldest = *slot;
+	struct inode *i = NULL;
+	uint32_t times = 0;
+
+	*slot = (struct gone){0};
+	if (now != NULL)
+		*slot = (struct gone){now->ino, now->dev, now->number};
+	if (oldest.number == 0)
+		return 0;
+	i = inode_place(oldest.dev, oldest.ino);
+	if (i->number != oldest.number)
+		return 0; /* another file is there by now */
+	times = i->times;
+	inode_remove(i);
+	return times;
 }
 
 uint64_t inode_of_path(const char *path)

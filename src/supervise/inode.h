@@ -34,6 +34,12 @@ struct inode *inode_find(const struct statx *stx);
 struct inode *inode_create(const struct statx *stx);
 /* It is the file that `before` described although its birth differs: a copy was made on writing. */
 void inode_moved(const struct statx *before, const struct statx *after);
+/*
+ * Its last name is gone. It may still be open, so its number is kept for a while: until so many
+ * more are gone, for a guest that makes files without end must not fill our memory. Returns the
+ * `times` of the file that is forgotten now; 0: nothing of ftime.c's is to be freed.
+ */
+uint32_t inode_gone(const struct statx *stx);
 /* A number outside the counted ones for a file of /proc or /sys, from its path alone. */
 uint64_t inode_of_path(const char *path);
 

@@ -86,6 +86,27 @@ static void many_files_stay_apart(void **state)
 	}
 }
 
+static void files_that_are_gone_are_forgotten_at_last(void **state)
+{
+	struct statx stx = file(77, 1), other;
+	uint32_t number = inode_get(&stx)->number;
+
+	(void)state;
+	assert_int_equal(inode_gone(&stx), 0);
+	assert_int_equal(inode_get(&stx)->number, number);
+	for (uint64_t i = 0; i < 10000; i++) {
+		other = file(900000000 + i, 5);
+		(void)inode_get(&other);
+		assert_int_equal(inode_gone(&other), 0);
+	}
+	assert_null(inode_find(&stx));
+	/* Nobody else was lost on the way. */
+	for (uint64_t i = 0; i < 100000; i += 7) {
+		other = file(1000000 + i * 4096, 5);
+		assert_non_null(inode_find(&other));
+	}
+}
+
 static void paths_are_numbered_by_their_text(void **state)
 {
 	(void)state;
@@ -102,6 +123,7 @@ int main(void)
 		cmocka_unit_test(a_created_file_is_new_even_with_the_same_birth),
 		cmocka_unit_test(a_copy_on_writing_keeps_the_number),
 		cmocka_unit_test(many_files_stay_apart),
+		cmocka_unit_test(files_that_are_gone_are_forgotten_at_last),
 		cmocka_unit_test(paths_are_numbered_by_their_text),
 	};
 
