@@ -49,7 +49,7 @@ void path_finish(struct path *p);
 
 /* Before the guest starts: which devices are /proc and /sys. */
 void path_init(void);
-/* Reads the guest's string at addr (0 in mode `empty` is ""), then path_find_text. */
+/* The path that stands in the guest's memory at addr, from its descriptor dirfd (or AT_FDCWD). */
 enum path_answer path_find(
 	struct task *t, int dirfd, uint64_t addr, unsigned flags, struct path *ret);
 enum path_answer path_find_text(

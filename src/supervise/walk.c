@@ -84,38 +84,17 @@ static bool is_in_init(const struct walk *w, const char *name)
 	       fstatat(w->at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
 }
 
-/* Goes on where the symbolic link `fd`, found as `name`, points. 0 or -1 with errno. */
-static int follow(struct walk *w, const char *name, int fd)
+/* A magic link of /proc does not go by its text. The only others there stand in its root. */
+static bool is_magic(const struct path *link, const char *name)
 {
-	char text[PATH_MAX], joined[sizeof(w->rest)];
-	struct path self = {.fd = fd};
-	ssize_t len = 0;
+	return link->kind == FS_PROC && strcmp(name, "mounts") != 0 && strcmp(name, "net") != 0;
+}
 
-	if (++w->links > LINKS_MAX) {
-		errno = ELOOP;
-		return -1;
-	}
-	if (path_stat(&self) != 0)
-		return -1;
-	if (!own_link(w, name, text, sizeof(text))) {
-		/* A magic link does not go by its text: the kernel jumps. */
-		int jumped = self.kind == FS_PROC && strcmp(name, "mounts") != 0 &&
-					     strcmp(name, "net") != 0
-				     ? openat(w->at, name, O_PATH | O_CLOEXEC)
-				     : -1;
+/* Puts the text of a link before what is left. 0 or -1 with errno. */
+static int go_by_text(struct walk *w, const char *text)
+{
+	char joined[sizeof(w->rest)];
 
-		if (jumped >= 0) {
-			fd_close(&w->at);
-			w->at = jumped;
-			return 0;
-		}
-		if (self.kind == FS_PROC && strcmp(name, "mounts") != 0 && strcmp(name, "net") != 0)
-			return -1;
-		len = readlinkat(fd, "", text, sizeof(text) - 1);
-		if (len < 0)
-			return -1;
-		text[len] = '\0';
-	}
 	if ((size_t)snprintf(joined, sizeof(joined), "%s%s", text, w->rest) >= sizeof(joined)) {
 		errno = ENAMETOOLONG;
 		return -1;
@@ -126,6 +105,37 @@ static int follow(struct walk *w, const char *name, int fd)
 		w->at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	}
 	return w->at < 0 ? -1 : 0;
+}
+
+/* Goes on where the symbolic link `fd`, found as `name`, points. 0 or -1 with errno. */
+static int follow(struct walk *w, const char *name, int fd)
+{
+	char text[PATH_MAX];
+	struct path link = {.fd = fd}; /* borrowed */
+	ssize_t len = 0;
+
+	if (++w->links > LINKS_MAX) {
+		errno = ELOOP;
+		return -1;
+	}
+	if (path_stat(&link) != 0)
+		return -1;
+	if (own_link(w, name, text, sizeof(text)))
+		return go_by_text(w, text);
+	if (is_magic(&link, name)) {
+		int jumped = openat(w->at, name, O_PATH | O_CLOEXEC);
+
+		if (jumped < 0)
+			return -1;
+		fd_close(&w->at);
+		w->at = jumped;
+		return 0;
+	}
+	len = readlinkat(fd, "", text, sizeof(text) - 1);
+	if (len < 0)
+		return -1;
+	text[len] = '\0';
+	return go_by_text(w, text);
 }
 
 /* One component. 0 or -1 with errno. */
