@@ -97,6 +97,7 @@ static void memory(void)
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *p = mmap(
 		NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *huge;
 	int count = 0;
 
 	p[page] = 1;
@@ -106,9 +107,8 @@ static void memory(void)
 	printf("pages in memory %d\n", count);
 	print_call("free", SYS_madvise, (long)p, (long)page, MADV_FREE);
 	print_call("huge", SYS_madvise, (long)p, (long)page, MADV_HUGEPAGE);
-	errno = 0;
-	mmap(NULL, 2 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
-	printf("huge mapping: %s\n", strerrorname_np(errno));
+	huge = mmap(NULL, 2 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	printf("huge mapping: %s\n", huge == MAP_FAILED ? strerrorname_np(errno) : "worked");
 	munmap(p, PAGES * page);
 	print_call("mincore of nothing", SYS_mincore, (long)p, PAGES * (long)page, (long)in_memory);
 }
