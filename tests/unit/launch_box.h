@@ -60,6 +60,7 @@ struct box {
 	struct contract_bind binds[8];
 	struct launch *launch;
 	int control;
+	int input; /* becomes descriptor 0; ours unless set */
 	char reply[65536];
 	char hello[256]; /* what init said first */
 };

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/mem.h"
 #include "launch_box.h"
 
@@ -51,6 +52,7 @@ static void copy_takes_writes_and_the_host_s_directory_keeps_its_state(void)
 	int fd;
 
 	make_project();
+	CHECK(chmod(box_path("p"), 0750) == 0);
 	box_init(&b);
 	b.contract.copy_dir = mem_strdup(box_path("p"));
 	b.contract.copy_bytes = 4 << 20;
@@ -59,6 +61,7 @@ static void copy_takes_writes_and_the_host_s_directory_keeps_its_state(void)
 	CHECK_TEXT(box_ask(&b, "ls %s", box_path("p")), "ok gone kept sub");
 	CHECK_TEXT(box_ask(&b, "statfs %s", box_path("p")), "ok bytes 4194304 inodes 1000");
 	CHECK(has(box_ask(&b, "stat %s", box_path("p/kept")), "uid 1000 gid 1000"));
+	CHECK(has(box_ask(&b, "stat %s", box_path("p")), "mode 40750 uid 1000 gid 1000"));
 	CHECK_TEXT(box_ask(&b, "write %s new", box_path("p/new")), "ok");
 	CHECK_TEXT(box_ask(&b, "write %s changed", box_path("p/sub/file")), "ok");
 	CHECK_TEXT(box_ask(&b, "unlink %s", box_path("p/gone")), "ok");
@@ -281,6 +284,8 @@ static void symlinks_of_a_root_file_system_do_not_lead_out(void)
 	box_bind(&b, box_path("p"), "/in", false);
 	box_start(&b);
 	CHECK_TEXT(box_ask(&b, "cat /have/kept"), "ok kept");
+	CHECK_TEXT(box_ask(&b, "mkdir /new"), "errno EROFS");
+	CHECK_TEXT(box_ask(&b, "mkdir /etc/new"), "errno EROFS");
 	box_finish(&b);
 
 	box_init(&b);
@@ -394,8 +399,8 @@ static void a_supervisor_that_cannot_be_executed_is_an_error(void)
 static void kill_9_of_the_host_kills_init_and_the_next_start_removes_its_groups(void)
 {
 	struct box b;
-	int status, pair[2];
-	char byte;
+	int status, pair[2], control;
+	struct error err;
 	pid_t host;
 
 	CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0);
@@ -404,11 +409,12 @@ static void kill_9_of_the_host_kills_init_and_the_next_start_removes_its_groups(
 	host = fork();
 	if (host == 0) {
 		box_start(&b);
-		CHECK(write(pair[1], "x", 1) == 1);
+		CHECK(fd_send(pair[1], &b.control, 1, &err) == 0);
 		for (;;)
 			pause();
 	}
-	CHECK(read(pair[0], &byte, 1) == 1);
+	/* With its control socket open, init has no other reason to end than the host's death. */
+	CHECK(fd_recv(pair[0], &control, 1, &err) == 0);
 	kill(host, SIGKILL);
 	/* The host, then the init that we inherit. */
 	CHECK(waitpid(host, &status, 0) == host && WIFSIGNALED(status));
@@ -422,6 +428,28 @@ static void kill_9_of_the_host_kills_init_and_the_next_start_removes_its_groups(
 	box_finish(&b);
 }
 
+/* Only Landlock stands in the way: the file is its user's own, on a mount that is writable. */
+static void a_file_given_as_input_cannot_be_opened_for_writing(void)
+{
+	struct box b;
+	const struct launch_degraded *d;
+	size_t n;
+
+	box_file("input", "in");
+	box_init(&b);
+	b.input = open(box_path("in"), O_RDONLY | O_CLOEXEC);
+	CHECK(b.input >= 0);
+	box_start(&b);
+	d = launch_degraded(b.launch, &n);
+	if (n > 0 && has(d[n - 1].detail, "no Landlock")) {
+		box_finish(&b);
+		box_skip("no Landlock");
+	}
+	CHECK_TEXT(box_ask(&b, "write /proc/self/fd/0 x"), "errno EACCES");
+	box_finish(&b);
+	CHECK_TEXT(box_read(AT_FDCWD, box_path("in")), "input");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct box_case cases[] = {
@@ -433,6 +461,7 @@ int main(int argc, char **argv)
 		BOX_CASE(mounts_beneath_a_read_only_bind_are_read_only, BOX_AS_ROOT),
 		BOX_CASE(writable_bind_writes_to_the_host_as_the_owner, BOX_BOTH),
 		BOX_CASE(a_copy_inside_a_bind_is_shown, BOX_BOTH),
+		BOX_CASE(a_file_given_as_input_cannot_be_opened_for_writing, BOX_BOTH),
 		BOX_CASE(a_given_root_file_system_is_read_only_with_our_own_parts, BOX_BOTH),
 		BOX_CASE(symlinks_of_a_root_file_system_do_not_lead_out, BOX_BOTH),
 		BOX_CASE(what_cannot_be_shown_is_one_error_that_quotes_it, BOX_BOTH),
