@@ -14,11 +14,12 @@
 #include <string.h>
 
 #include "base/fd.h"
+#include "base/mem.h"
 #include "supervise/procfs_make.h"
 
 enum {
 	NATIVE_MAX = 16 << 20, /* the longest text of the kernel's that is rewritten */
-	LINE_MAX_LEN = 1024,
+	LINE_USUAL = 512,
 };
 
 struct row {
@@ -156,15 +157,25 @@ int procfs_make(struct task *t, const char *path, struct bytes *ret_out)
 
 void procfs_printf(struct bytes *out, const char *fmt, ...)
 {
-	char line[LINE_MAX_LEN];
+	char line[LINE_USUAL];
+	autofree char *longer = NULL;
 	va_list ap;
 	int len = 0;
 
 	va_start(ap, fmt);
 	len = vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	if (len > 0)
-		bytes_put(out, line, (size_t)len < sizeof(line) ? (size_t)len : sizeof(line) - 1);
+	if (len < 0)
+		return;
+	if ((size_t)len < sizeof(line)) {
+		bytes_put(out, line, (size_t)len);
+		return;
+	}
+	longer = mem_alloc((size_t)len + 1);
+	va_start(ap, fmt);
+	(void)vsnprintf(longer, (size_t)len + 1, fmt, ap);
+	va_end(ap);
+	bytes_put(out, longer, (size_t)len);
 }
 
 int procfs_native(const struct procfs_who *who, char **ret_text)

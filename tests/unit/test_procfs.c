@@ -11,6 +11,7 @@
 #include "supervise/clock.h"
 #include "supervise/main.h"
 #include "supervise/procfs.h"
+#include "supervise/procfs_make.h"
 
 static struct contract contract = {.memory_bytes = 64 << 20, .hostname = "box"};
 
@@ -75,6 +76,19 @@ static void what_the_guest_may_not_open_is_left_to_the_kernel(void **state)
 	assert_int_equal(procfs_check("/proc/1/stat"), PROCFS_SERVE);
 }
 
+static void a_long_line_is_whole(void **state)
+{
+	auto_bytes struct bytes content = {0};
+	char path[4000];
+
+	(void)state;
+	memset(path, 'p', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	procfs_printf(&content, "%s\n", path);
+	assert_int_equal(content.len, sizeof(path));
+	assert_int_equal(content.data[content.len - 1], '\n');
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -82,6 +96,7 @@ int main(void)
 		cmocka_unit_test(memory_is_the_contracts),
 		cmocka_unit_test(what_is_the_same_always_passes),
 		cmocka_unit_test(the_rest_is_live),
+		cmocka_unit_test(a_long_line_is_whole),
 		cmocka_unit_test(what_the_guest_may_not_open_is_left_to_the_kernel),
 	};
 
