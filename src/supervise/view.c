@@ -38,7 +38,8 @@ void view_of(const struct path *p, struct view *ret)
 	if (S_ISDIR(stx->stx_mode) && kind == FS_PLAIN)
 		ret->size = VIEW_BLOCK;
 	/* The links of /proc itself count the processes of the whole host. */
-	if (S_ISDIR(stx->stx_mode) && kind != FS_PLAIN)
+	if (S_ISDIR(stx->stx_mode) &&
+		(kind == FS_SYS || (kind == FS_PROC && ret->ino == inode_of_path("/proc"))))
 		ret->nlink = 2;
 	ret->blocks = (ret->size + 511) / 512;
 }
