@@ -15,7 +15,9 @@
 #include <sys/socket.h>
 
 #include "base/attr.h"
+#include "base/fd.h"
 #include "supervise/handlers.h"
+#include "supervise/task.h"
 #include "supervise/tighten.h"
 
 /* Requests outside the terminal's own that are native. */
@@ -46,7 +48,8 @@ enum { TERMINAL = 'T' };
 enum act enter_ioctl(struct task *t, struct call *c)
 {
 	uint32_t request = (uint32_t)c->arg[1];
-	/* Writes to the run's own output must not fail because the host is slow: as fcntl's F_SETFL. */
+	/* Writes to the run's own output must not fail because the host is slow: as fcntl's
+	 * F_SETFL. */
 	if (request == FIONBIO)
 		tighten(t);
 	if (_IOC_TYPE(request) == TERMINAL)
@@ -54,7 +57,8 @@ enum act enter_ioctl(struct task *t, struct call *c)
 	for (size_t i = 0; i < ARRAY_LEN(native_requests); i++)
 		if (native_requests[i] == request)
 			return ACT_NATIVE;
-	return call_done(c, -ENOTTY);
+	autoclose int fd = task_dup_fd(t, (int)c->arg[0]);
+	return call_done(c, fd < 0 ? -EBADF : -ENOTTY);
 }
 
 struct option {

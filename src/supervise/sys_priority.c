@@ -71,12 +71,12 @@ static int check_policy(uint32_t policy, int64_t priority)
 
 enum act enter_sched_setaffinity(struct task *t, struct call *c)
 {
-	int error = check_target(c->arg[0], CHANGE);
-	if (error)
-		return call_done(c, error);
 	unsigned char first = 0;
 	if (c->arg[1] && gmem_read(t, c->arg[2], &first, sizeof(first)) < 0)
 		return call_done(c, -EFAULT);
+	int error = (pid_t)c->arg[0] < 0 ? -ESRCH : check_target(c->arg[0], CHANGE);
+	if (error)
+		return call_done(c, error);
 	/* There is CPU 0 alone. */
 	return call_done(c, first & 1 ? 0 : -EINVAL);
 }
@@ -111,7 +111,7 @@ enum act enter_sched_getparam(struct task *t, struct call *c)
 enum act enter_sched_setparam(struct task *t, struct call *c)
 {
 	int32_t priority;
-	if (!c->arg[1])
+	if (!c->arg[1] || (pid_t)c->arg[0] < 0)
 		return call_done(c, -EINVAL);
 	if (gmem_read(t, c->arg[1], &priority, sizeof(priority)) < 0)
 		return call_done(c, -EFAULT);

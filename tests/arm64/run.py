@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 import harness as h  # noqa: E402
 
-GUESTS = ("clocks", "draws", "pipes", "policies", "readiness", "restarts", "signals", "sockets", "streams",
+GUESTS = ("clocks", "draws", "every", "pipes", "policies", "readiness", "restarts", "signals", "sockets", "streams",
           "threads", "timerfds", "timers", "tree")
 # Lines of the expected output that are x86-64's own, or that follow from the host kernel's buffers.
 FOREIGN = re.compile(r"^(cpuid|second vDSO|unix \w+): ")
