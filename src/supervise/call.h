@@ -4,10 +4,10 @@
  * handler, run while the guest task stands at its seccomp stop, and for some rows a leave handler,
  * run when the kernel has done the call.
  *
- * An enter handler is also the retry: when it answers ACT_PARK the task sleeps, and the same handler
- * runs again with the same call whenever what it waits for may have changed, until it answers
- * something else. So it must test without blocking and without side effects until it succeeds; what
- * it needs to remember between tries is in task->park (task.h).
+ * An enter handler is also the retry: when it answers ACT_PARK the task sleeps, and the same
+ * handler runs again with the same call whenever what it waits for may have changed, until it
+ * answers something else. So it must test without blocking and without side effects until it
+ * succeeds; what it needs to remember between tries is in task->park (task.h).
  */
 #ifndef SUPERVISE_CALL_H
 #define SUPERVISE_CALL_H

@@ -35,7 +35,8 @@ void host_init(void)
 {
 	struct sigaction alarm_action = {.sa_handler = on_alarm};
 	struct sigaction message_action = {.sa_handler = on_message};
-	/* No SIGCHLD for every stop: the wait tells them, and the signal costs a microsecond each. */
+	/* No SIGCHLD for every stop: the wait tells them, and the signal costs a microsecond each.
+	 */
 	struct sigaction child_action = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
 	struct itimerval tick = {{0, TICK_US}, {0, TICK_US}};
 

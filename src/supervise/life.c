@@ -101,7 +101,8 @@ void life_release_vfork(struct task *child)
 		}
 }
 
-/* Who adopts the children of a dead process: its nearest living ancestor that said so, else init. */
+/* Who adopts the children of a dead process: its nearest living ancestor that said so, else init.
+ */
 static pid_t new_parent(const struct process *dead)
 {
 	const struct process *p = process_find(dead->parent);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals.
+ * Signals between guests, and to them when their timers or their own calls raise one.
  *
  * How it works: signals sent by guests are queued by the kernel as always; the target stands at a
  * ptrace stop and takes them when it is next resumed. A task parked in a call must be resumed for
