@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 from source import ROOT, files, tool, verdict
 
@@ -24,9 +25,13 @@ for command in commands:
 with tempfile.TemporaryDirectory() as scratch:
     with open(os.path.join(scratch, "compile_commands.json"), "w", encoding="utf-8") as f:
         json.dump(kept, f)
-    done = subprocess.run([program, "--quiet", "-p", scratch, *paths], cwd=ROOT, capture_output=True, text=True)
-problems = re.findall(r"^\S+: (?:warning|error): .*$", done.stdout, re.M)
+
+    def tidy(path):
+        return subprocess.run([program, "--quiet", "-p", scratch, path], cwd=ROOT, capture_output=True, text=True)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = list(pool.map(tidy, paths))
+problems = [line for done in runs for line in re.findall(r"^\S+: (?:warning|error): .*$", done.stdout, re.M)]
 problems = [re.sub(r"^(build/\.\./|.*/(?=src/))", "", p) for p in dict.fromkeys(problems)]
-if done.returncode and not problems:
-    problems = [f"{program} ended with {done.returncode}: {done.stderr[-500:]}"]
+problems += [f"{program} ended with {done.returncode}: {done.stderr[-500:]}" for done in runs if done.returncode and not problems]
 verdict(problems, len(paths), "C files")
