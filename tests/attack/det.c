@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -153,6 +154,24 @@ enum verdict det_personality(void)
 	personality(PER_LINUX);
 	execl("/proc/self/exe", "attack", "det/aslr", (char *)NULL);
 	return contained("exec: %s", strerror(errno));
+}
+
+/* Without the vDSO every clock read is a call; the engine may have had more than that in it. */
+enum verdict det_vdso_gone(void)
+{
+	char *vdso = (char *)getauxval(AT_SYSINFO_EHDR);
+	struct timespec before, after;
+
+	if (!vdso)
+		return contained("there is no vDSO");
+	syscall(SYS_clock_gettime, CLOCK_REALTIME, &before);
+	if (munmap(vdso, 8192))
+		return contained("it cannot be unmapped: %s", strerror(errno));
+	usleep(1000);
+	const pid_t pid = (pid_t)syscall(SYS_getpid);
+	syscall(SYS_clock_gettime, CLOCK_REALTIME, &after);
+	return judged("%d %ld.%09ld %ld.%09ld", pid, before.tv_sec, before.tv_nsec, after.tv_sec,
+		after.tv_nsec);
 }
 
 /* A filter of the guest's own that answers getrandom before the engine can see the call. */

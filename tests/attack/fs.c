@@ -80,6 +80,27 @@ enum verdict fs_bind_dotdot(void)
 	return secret_at(paths);
 }
 
+/* The harness lays a file that everybody may write into a directory that is shown read-only. */
+enum verdict fs_bind_ro_write(void)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/writable", canary.bind);
+	if (access(path, F_OK))
+		return escaped("the directory is not shown: %s", strerror(errno));
+	if (open(path, O_WRONLY | O_CLOEXEC) >= 0)
+		return escaped("the file could be opened for writing");
+	if (chmod(path, 0600) == 0 || truncate(path, 0) == 0 || unlink(path) == 0 ||
+		utimensat(AT_FDCWD, path, NULL, 0) == 0)
+		return escaped("the file could be changed");
+	snprintf(path, sizeof(path), "%s/new", canary.bind);
+	if (open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) >= 0 || mkdir(path, 0700) == 0)
+		return escaped("something could be made there");
+	if (mount(NULL, canary.bind, NULL, MS_REMOUNT | MS_BIND, NULL) == 0)
+		return escaped("it could be mounted anew");
+	return contained("nothing could be changed: %s", strerror(errno));
+}
+
 enum verdict fs_handle(void)
 {
 	union {

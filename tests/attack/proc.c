@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -164,6 +165,22 @@ static enum verdict try_setns(void)
 enum verdict proc_setns_init(void)
 {
 	return in_child(try_setns);
+}
+
+/* Who starves init of descriptors or time has taken the sandbox's master away. */
+enum verdict proc_init_limits(void)
+{
+	const struct rlimit none = {0, 0};
+	const struct sched_param param = {.sched_priority = 0};
+
+	if (prlimit(1, RLIMIT_NOFILE, &none, NULL) == 0)
+		return escaped("init's limits could be set");
+	if (sched_setscheduler(1, SCHED_IDLE, &param) == 0 && sched_getscheduler(1) == SCHED_IDLE)
+		return escaped("init's scheduling could be set");
+	errno = 0;
+	if (setpriority(PRIO_PROCESS, 1, 19) == 0 && getpriority(PRIO_PROCESS, 1) == 19)
+		return escaped("init's priority could be set");
+	return contained("init's limits are its own: %s", strerror(errno));
 }
 
 /* A process that the OOM killer spares could let it kill somebody else. */

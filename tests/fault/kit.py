@@ -118,6 +118,7 @@ class Before:
     def __init__(self, scratch):
         self.scratch = scratch
         self.mounts, self.files = self.look()
+        self.groups = self.cgroups()
 
     def look(self):
         with open("/proc/self/mountinfo", encoding="utf-8") as f:
@@ -127,11 +128,12 @@ class Before:
 
     @staticmethod
     def cgroups():
-        """Groups of runs that are over: whoever made one has it locked as long as it lives."""
-        found = []
+        """Groups of runs that are over: who made one is gone, and with him the lock that he had on it."""
+        found = set()
         for top, dirs, _ in os.walk("/sys/fs/cgroup"):
             for name in dirs:
-                if not re.fullmatch(r"sandglass-\d+-\d+", name):
+                match = re.fullmatch(r"sandglass-(\d+)-\d+", name)
+                if not match or os.path.exists(f"/proc/{match[1]}"):
                     continue
                 try:
                     fd = os.open(os.path.join(top, name), os.O_RDONLY)
@@ -139,7 +141,7 @@ class Before:
                     continue
                 try:
                     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    found.append(os.path.join(top, name))
+                    found.add(os.path.join(top, name))
                 except OSError:
                     pass
                 os.close(fd)
@@ -152,7 +154,7 @@ class Before:
         while True:
             mounts, files = self.look()
             left = [f"mount {m}" for m in mounts - self.mounts] + [f"file {f}" for f in files - self.files]
-            left += [f"control group {path}" for path in self.cgroups()]
+            left += [f"control group {path}" for path in self.cgroups() - self.groups]
             if not left or time.monotonic() > end:
                 return problems + [f"left behind: {one}" for one in left]
             time.sleep(0.05)
