@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -123,6 +124,35 @@ static int add_ioctls(scmp_filter_ctx ctx, struct error *err)
 	return 0;
 }
 
+/* Init is of the guest's uid, which alone would let a guest starve it of descriptors or time. */
+static int add_init(scmp_filter_ctx ctx, struct error *err)
+{
+	static const int calls[] = {SCMP_SYS(prlimit64), SCMP_SYS(sched_setscheduler),
+		SCMP_SYS(sched_setparam), SCMP_SYS(sched_setattr), SCMP_SYS(sched_setaffinity),
+		SCMP_SYS(migrate_pages), SCMP_SYS(move_pages)};
+	/* PRIO_USER and IOPRIO_WHO_USER would mean init too. */
+	static const struct {
+		int number;
+		unsigned process, user;
+	} whos[] = {{SCMP_SYS(setpriority), PRIO_PROCESS, PRIO_USER}, {SCMP_SYS(ioprio_set), 1, 3}};
+	const uint32_t refuse = SCMP_ACT_ERRNO(EPERM);
+
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+		if (check(seccomp_rule_add(ctx, refuse, calls[i], 1, SCMP_A0_32(SCMP_CMP_EQ, 1)),
+			    "init's limits", err) < 0)
+			return -1;
+	for (size_t i = 0; i < ARRAY_LEN(whos); i++)
+		if (check(seccomp_rule_add(ctx, refuse, whos[i].number, 2,
+				  SCMP_A0_32(SCMP_CMP_EQ, whos[i].process),
+				  SCMP_A1_32(SCMP_CMP_EQ, 1)),
+			    "init's priority", err) < 0 ||
+			check(seccomp_rule_add(ctx, refuse, whos[i].number, 1,
+				      SCMP_A0_32(SCMP_CMP_EQ, whos[i].user)),
+				"init's priority", err) < 0)
+			return -1;
+	return 0;
+}
+
 struct mode_call {
 	int number;
 	unsigned mode; /* index of the argument that holds it */
@@ -207,7 +237,7 @@ int launch_deny_filter(struct contract_filter_insn **ret, size_t *ret_len, struc
 		check(seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2), "a tree", err) < 0)
 		return -1;
 	if (add_refused(ctx, err) < 0 || add_clone(ctx, err) < 0 || add_sockets(ctx, err) < 0 ||
-		add_ioctls(ctx, err) < 0 || add_modes(ctx, err) < 0)
+		add_ioctls(ctx, err) < 0 || add_init(ctx, err) < 0 || add_modes(ctx, err) < 0)
 		return -1;
 	return export(ctx, ret, ret_len, err);
 }
