@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -219,26 +220,37 @@ enum verdict fs_mknod(void)
 	return contained("no device node: %s", strerror(errno));
 }
 
-/* A setuid file in what the host gets back would be somebody's shell there. */
-enum verdict fs_setuid_plant(void)
+/* Each way to make a file with a set-id bit, or to give it one. */
+static void plant(const char *dir)
 {
-	static const char *const dirs[] = {".", NULL};
+	const struct open_how how = {.flags = O_WRONLY | O_CREAT | O_CLOEXEC, .mode = 06755};
 	char path[4096];
 
-	for (int i = 0; i < 2; i++) {
-		const char *dir = i == 0 ? dirs[0] : canary.bind;
-
-		if (!*dir)
-			continue;
-		snprintf(path, sizeof(path), "%s/planted", dir);
-		int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
-
-		if (fd < 0)
-			continue;
+	snprintf(path, sizeof(path), "%s/planted", dir);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	if (fd >= 0) {
 		if (write(fd, "#!/bin/sh\n", 10) == 10)
 			fchmod(fd, 06755);
 		chmod(path, 06755);
+		syscall(452, AT_FDCWD, path, 06755, 0); /* fchmodat2 */
 		close(fd);
 	}
+	snprintf(path, sizeof(path), "%s/planted.open", dir);
+	open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 06755);
+	snprintf(path, sizeof(path), "%s/planted.openat2", dir);
+	syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	snprintf(path, sizeof(path), "%s/planted.mknod", dir);
+	mknod(path, S_IFREG | 06755, 0);
+	/* Copies of set-id programs that lie in the view. */
+	snprintf(path, sizeof(path), "%s/planted.link", dir);
+	if (link("/usr/bin/su", path) == 0)
+		chmod(path, 06755);
+}
+
+/* A setuid file in what the host gets back would be somebody's shell there. */
+enum verdict fs_setuid_plant(void)
+{
+	plant(".");
+	plant(canary.bind);
 	return judged("planted");
 }
