@@ -103,22 +103,19 @@ static int copy_content(struct exporting *x, int from, int to, off_t size, struc
 static int export_file(
 	struct exporting *x, const struct tree_entry *e, int parent, struct error *err)
 {
-	struct stat st;
-	autoclose int from = beneath_open_file(e->dir, e->name, &st), to = -1;
+	autoclose int to = -1;
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
 
-	if (from < 0)
-		return error_sys(err, "open");
 	to = beneath_open(parent, e->name, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	if (to < 0)
 		return error_sys(err, "create");
-	if (copy_content(x, from, to, st.st_size, err) < 0)
+	if (copy_content(x, e->fd, to, e->st.st_size, err) < 0)
 		return -1;
 	times[1] = (struct timespec){
 		(time_t)(e->mtime_ns / 1000000000), (long)(e->mtime_ns % 1000000000)};
 	/* The owner can always read and remove what came out; set-id and sticky bits stay behind.
 	 */
-	if (fchmod(to, (st.st_mode & 0777) | 0400) < 0 ||
+	if (fchmod(to, (e->st.st_mode & 0777) | 0400) < 0 ||
 		(x->s->has_times && futimens(to, times) < 0))
 		return error_sys(err, "set mode and time");
 	x->counts->files++;

@@ -72,16 +72,54 @@ static int give(struct walk *w, const struct tree_entry *e)
 	return w->visit(w->context, e, w->err);
 }
 
-/* The digest of a file into e, which becomes TREE_UNREAD when that cannot be had. */
-static void digest_entry(struct walk *w, struct tree_entry *e)
-{
-	autoclose int fd = beneath_open_file(e->dir, e->name, &e->st);
+/*
+ * A guest may have left something that its owner, who we may be, cannot read. The layer is ours and
+ * nobody runs in it any more, so the bits that are missing are lent while it is looked at.
+ */
+struct lent {
+	int dir; /* -1: nothing was lent */
+	const char *name;
+	mode_t mode;
+};
 
-	if (fd < 0 || w->bytes + (uint64_t)e->st.st_blocks * 512 > TREE_READ_MAX ||
-		tree_digest_file(
-			fd, (uint64_t)e->st.st_size, e->digest, &e->has_blocks_digest, NULL) < 0)
-		e->type = TREE_UNREAD;
+static void lent_return(struct lent *l)
+{
+	if (l->dir >= 0)
+		(void)!fchmodat(l->dir, l->name, l->mode, 0);
+	l->dir = -1;
+}
+#define auto_lent CLEANUP(lent_return)
+
+static struct lent lend(const struct walk *w, const struct tree_entry *e)
+{
+	struct lent l = {-1, e->name, e->st.st_mode & 07777};
+	mode_t needed = S_ISDIR(e->st.st_mode) ? 0500 : 0400;
+
+	if (w->s->is_ours && (l.mode & needed) != needed && e->st.st_uid == geteuid() &&
+		fchmodat(e->dir, e->name, l.mode | needed, 0) == 0)
+		l.dir = e->dir;
+	return l;
+}
+
+/* Opens a file into e and digests it; e becomes TREE_UNREAD when that cannot be had. */
+static void open_file(struct walk *w, struct tree_entry *e, bool wants_digest)
+{
+	struct stat st;
+
+	e->fd = beneath_open_file(e->dir, e->name, &st);
 	w->bytes += (uint64_t)e->st.st_blocks * 512;
+	if (e->fd < 0 || w->bytes > TREE_READ_MAX ||
+		(wants_digest && tree_digest_file(e->fd, (uint64_t)e->st.st_size, e->digest,
+					 &e->has_blocks_digest, NULL) < 0))
+		e->type = TREE_UNREAD;
+}
+
+/* The same for what the guest made. The base is the caller's own, and nothing is lent there. */
+static void open_entry(struct walk *w, struct tree_entry *e, bool wants_digest)
+{
+	auto_lent struct lent lent = lend(w, e);
+
+	open_file(w, e, wants_digest);
 }
 
 /* The target of a symlink (caller frees), or NULL. */
@@ -97,7 +135,7 @@ static char *link_target(int dir, const char *name)
 /* True when the base has the very same thing at this place. */
 static bool is_same(struct walk *w, const struct place *p, const struct tree_entry *e)
 {
-	struct tree_entry old = {.type = e->type, .dir = p->base, .name = e->name};
+	struct tree_entry old = {.type = e->type, .dir = p->base, .name = e->name, .fd = -1};
 	autofree char *target = NULL;
 
 	if (p->base < 0 || p->is_opaque ||
@@ -115,7 +153,8 @@ static bool is_same(struct walk *w, const struct place *p, const struct tree_ent
 		(w->s->has_times && (old.st.st_mtim.tv_sec != e->st.st_mtim.tv_sec ||
 					    old.st.st_mtim.tv_nsec != e->st.st_mtim.tv_nsec)))
 		return false;
-	digest_entry(w, &old);
+	open_file(w, &old, true);
+	fd_close(&old.fd);
 	return old.type == TREE_FILE && strcmp(old.digest, e->digest) == 0;
 }
 
@@ -135,11 +174,15 @@ static bool is_opaque(int fd)
 static int walk_directory(
 	struct walk *w, const struct place *p, struct tree_entry *e, bool was_there)
 {
+	auto_lent struct lent lent = lend(w, e);
 	autoclose int root = -1, base = -1;
 	struct place below = {.path = e->path, .depth = p->depth + 1};
 
 	if (p->depth < TREE_DEPTH_MAX)
 		root = beneath_open(p->root, e->name, O_RDONLY | O_DIRECTORY, 0);
+	/* Its names may be readable, and what they name not. */
+	if (root >= 0 && faccessat(root, ".", R_OK | X_OK, AT_EACCESS) < 0)
+		fd_close(&root);
 	if (root < 0)
 		e->type = TREE_UNREAD;
 	if ((!was_there || root < 0) && give(w, e) < 0)
@@ -154,9 +197,15 @@ static int walk_directory(
 	return walk_place(w, &below);
 }
 
+static void entry_close(struct tree_entry *e)
+{
+	fd_close(&e->fd);
+}
+
 static int walk_entry(struct walk *w, const struct place *p, const char *name, const char *path)
 {
-	struct tree_entry e = {.path = path, .name = name, .dir = p->root};
+	struct tree_entry CLEANUP(entry_close)
+		e = {.path = path, .name = name, .dir = p->root, .fd = -1};
 	autofree char *target = NULL;
 	struct stat old;
 
@@ -176,8 +225,8 @@ static int walk_entry(struct walk *w, const struct place *p, const char *name, c
 		return walk_directory(w, p, &e, is_same(w, p, &e));
 	if (e.type == TREE_SYMLINK)
 		e.target = target = link_target(p->root, name);
-	if (e.type == TREE_FILE && (!w->s->is_undigested || p->base >= 0))
-		digest_entry(w, &e);
+	if (e.type == TREE_FILE)
+		open_entry(w, &e, !w->s->is_undigested || p->base >= 0);
 	if (is_same(w, p, &e))
 		return 0;
 	return give(w, &e);
@@ -208,7 +257,7 @@ static int walk_place(struct walk *w, const struct place *p)
 		autofree char *path =
 			p->path[0] ? str_format("%s/%s", p->path, name) : mem_strdup(name);
 		struct tree_entry gone = {
-			.type = TREE_DELETED, .path = path, .name = name, .dir = p->base};
+			.type = TREE_DELETED, .path = path, .name = name, .dir = p->base, .fd = -1};
 		int r = order > 0 ? give(w, &gone) : walk_entry(w, p, name, path);
 
 		if (r < 0)

@@ -41,6 +41,7 @@ struct tree_entry {
 	const char *path; /* relative to the root, no leading slash */
 	const char *name; /* its last part */
 	int dir;	  /* descriptor of the directory that holds it */
+	int fd;		  /* of a file, open for reading during the visit; else -1 */
 	struct stat st;
 	uint64_t mtime_ns;	  /* as the guest would see it */
 	char digest[DIGEST_TEXT]; /* of a file */
@@ -51,8 +52,9 @@ struct tree_entry {
 typedef int tree_visit(void *context, const struct tree_entry *e, struct error *err);
 
 struct tree_source {
-	int root;	 /* directory to walk; borrowed */
-	int base;	 /* entries that are the same here are left out; -1: none */
+	int root;     /* directory to walk; borrowed */
+	int base;     /* entries that are the same here are left out; -1: none */
+	bool is_ours; /* a dead guest's: modes may be changed while it is read, and are set back */
 	bool is_overlay; /* root is an overlay's upper layer over base */
 	bool has_times;	 /* list modification times */
 	/* A time in this window of the host's clock was stamped by the kernel: it reads now_ns. */

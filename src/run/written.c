@@ -20,6 +20,7 @@ int written_open(const struct contract *c, const struct one_result *r, struct wr
 	ret->source = (struct tree_source){.root = root,
 		.base = ret->base,
 		.is_overlay = is_overlay,
+		.is_ours = true,
 		/* Without determinism every time is the host's, and says nothing. */
 		.has_times = c->deterministic,
 		.real_from_ns = r->real_from_ns,

@@ -51,7 +51,7 @@ static int setup(void **state)
 		return -1;
 	f->dir = mem_strdup(name);
 	*state = f;
-	if (shell(name, "mkdir root base") != 0)
+	if (shell(name, "chmod 755 .; mkdir root base") != 0)
 		return -1;
 	autofree char *root = str_format("%s/root", name), *base = str_format("%s/base", name);
 	f->root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -235,6 +235,35 @@ static void sockets_are_listed_and_never_opened(void **state)
 	assert_non_null(strstr(text, "\"type\":\"socket\""));
 }
 
+/* As an ordinary user: root reads everything anyway. */
+static void what_a_guest_closed_to_its_owner_is_read(void **state)
+{
+	struct fixture *f = *state;
+	struct tree_source s = {.root = f->root, .base = -1, .is_ours = true};
+	char digest[DIGEST_TEXT], again[DIGEST_TEXT];
+	pid_t child;
+	int status;
+
+	assert_int_equal(
+		shell(f->dir, "cd root; mkdir d e; printf hi > d/f; printf ho > g; chmod 000 g "
+			      "d/f; chmod 644 d;"
+			      "chmod 000 e; if [ $(id -u) = 0 ]; then chown -R 65534 .; fi"),
+		0);
+	child = fork();
+	if (child == 0) {
+		if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
+			_exit(1);
+		autofree char *text = list(&s, digest), *same = list(&s, again);
+		_exit(strstr(text, "unread") || !strstr(text, "\"mode\":\"0644\",\"path\":\"d\"") ||
+			!strstr(text, "\"mode\":\"0000\",\"path\":\"d/f\"") ||
+			strcmp(text, same) != 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(
+		shell(f->dir, "[ $(stat -c %a root/d) = 644 ]; [ $(stat -c %a root/g) = 0 ]"), 0);
+}
+
 static void an_export_has_files_and_no_set_id(void **state)
 {
 	struct fixture *f = *state;
@@ -326,6 +355,8 @@ int main(void)
 			a_tree_that_is_too_deep_is_said_to_be, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			sockets_are_listed_and_never_opened, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_a_guest_closed_to_its_owner_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_export_has_files_and_no_set_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			an_export_into_a_full_directory_is_refused, setup, teardown),
