@@ -29,7 +29,8 @@
 #include "launch/ns.h"
 #include "launch/plan.h"
 
-enum { DEGRADED_MAX = CGROUP_LIMITS + 1 };
+/* Each limit, Landlock, and the first bind that cannot be id-mapped. */
+enum { DEGRADED_MAX = CGROUP_LIMITS + 2 };
 
 struct launch {
 	int pidfd; /* -1 until init exists */
@@ -69,8 +70,25 @@ static void note_degraded(struct launch *l)
 			note(l, degraded_texts[i]);
 	if (!landlock_is_there())
 		note(l, "writes: this kernel has no Landlock, so only mounts and owners say where "
-			"the "
-			"guest may write");
+			"the guest may write");
+}
+
+/* As root the guest is nobody the host knows: without an id map it has the rights of others. */
+static void note_unmapped(struct launch *l, const struct plan *p)
+{
+	char detail[sizeof(l->degraded[0].detail)];
+
+	for (size_t i = 0; i < p->place_count; i++) {
+		if (p->places[i].mapped || p->places[i].kind == PLAN_COPY)
+			continue;
+		snprintf(detail, sizeof(detail),
+			"bind: its file system cannot be id-mapped, so that the guest has the "
+			"rights of "
+			"others in '%.80s'",
+			p->places[i].dest);
+		note(l, detail);
+		return;
+	}
 }
 
 int launch_give(int fd, struct error *err)
@@ -128,6 +146,7 @@ static int start(struct launch *l, const struct launch_spec *spec, struct error 
 	note_degraded(l);
 	if (plan_init(&p, spec, l->cgroup, err) < 0 || link_open(pair, err) < 0)
 		return -1;
+	note_unmapped(l, &p);
 	ours = pair[0];
 	theirs = pair[1];
 	pid = ns_clone_init(cgroup_clone_fd(l->cgroup), &l->pidfd, err);

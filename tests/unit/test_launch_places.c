@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +43,16 @@ static void make_project(void)
 	box_file("kept", "p/kept");
 	box_file("gone", "p/gone");
 	box_file("old", "p/sub/file");
+}
+
+/* User xattrs on tmpfs, which the overlay needs to mark a directory: Linux 6.6. */
+static bool kernel_can_overlay(void)
+{
+	struct utsname u;
+	int major, minor;
+
+	return uname(&u) == 0 && sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 6));
 }
 
 static void copy_takes_writes_and_the_host_s_directory_keeps_its_state(void)
@@ -73,11 +84,14 @@ static void copy_takes_writes_and_the_host_s_directory_keeps_its_state(void)
 
 	/* Init is dead; what it wrote is still to be had. */
 	fd = launch_copy_fd(b.launch, &overlay);
-	CHECK(fd >= 0 && overlay);
+	CHECK(fd >= 0 && (overlay || !kernel_can_overlay()));
 	CHECK_TEXT(box_read(fd, "dir/new"), "new");
 	CHECK_TEXT(box_read(fd, "sub/file"), "changed");
-	CHECK(fstatat(fd, "gone", &st, 0) == 0 && S_ISCHR(st.st_mode) &&
-		st.st_rdev == makedev(0, 0));
+	if (overlay)
+		CHECK(fstatat(fd, "gone", &st, 0) == 0 && S_ISCHR(st.st_mode) &&
+			st.st_rdev == makedev(0, 0));
+	else
+		CHECK(fstatat(fd, "gone", &st, 0) < 0 && errno == ENOENT);
 	CHECK(fstatat(fd, "kept", &st, 0) == 0 && (st.st_mode & 0777) == 0600);
 	box_finish(&b);
 
@@ -197,6 +211,18 @@ static void mounts_beneath_a_read_only_bind_are_read_only(void)
 	box_finish(&b);
 }
 
+/* True when the run said this of its limits. */
+static bool is_told(const struct box *b, const char *what)
+{
+	size_t n;
+	const struct launch_degraded *d = launch_degraded(b->launch, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (has(d[i].detail, what))
+			return true;
+	return false;
+}
+
 static void writable_bind_writes_to_the_host_as_the_owner(void)
 {
 	struct box b;
@@ -206,6 +232,11 @@ static void writable_bind_writes_to_the_host_as_the_owner(void)
 	box_init(&b);
 	box_bind(&b, box_path("p"), "/shared", true);
 	box_start(&b);
+	if (is_told(&b, "cannot be id-mapped")) {
+		CHECK_TEXT(box_ask(&b, "write /shared/new x"), "errno EACCES");
+		box_finish(&b);
+		box_skip("this file system cannot be id-mapped");
+	}
 	CHECK_TEXT(box_ask(&b, "write /shared/new x"), "ok");
 	CHECK_TEXT(box_ask(&b, "write /shared/kept y"), "ok");
 	CHECK(has(box_ask(&b, "stat /shared/new"), "uid 1000 gid 1000"));
@@ -432,16 +463,13 @@ static void kill_9_of_the_host_kills_init_and_the_next_start_removes_its_groups(
 static void a_file_given_as_input_cannot_be_opened_for_writing(void)
 {
 	struct box b;
-	const struct launch_degraded *d;
-	size_t n;
 
 	box_file("input", "in");
 	box_init(&b);
 	b.input = open(box_path("in"), O_RDONLY | O_CLOEXEC);
 	CHECK(b.input >= 0);
 	box_start(&b);
-	d = launch_degraded(b.launch, &n);
-	if (n > 0 && has(d[n - 1].detail, "no Landlock")) {
+	if (is_told(&b, "no Landlock")) {
 		box_finish(&b);
 		box_skip("no Landlock");
 	}
