@@ -359,14 +359,17 @@ static void run_in_child(
 static void kernel_takes_the_programs(void **state)
 {
 	(void)state;
-	/* Valgrind makes calls of its own, which the filter would refuse. */
-	const char *preload = getenv("LD_PRELOAD");
-	if (preload && strstr(preload, "valgrind"))
-		skip();
 	struct base b = base_program(false);
 	run_in_child(under_base, b.prog, b.length);
 	struct sock_filter tight[FILTER_TIGHT_ROOM];
 	run_in_child(under_tight, tight, filter_build_tight(tight, FILTER_TIGHT_ROOM));
+}
+
+/* Valgrind makes calls of its own, which the filter would refuse. */
+static bool is_in_valgrind(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+	return preload && strstr(preload, "valgrind");
 }
 
 int main(void)
@@ -384,5 +387,7 @@ int main(void)
 		cmocka_unit_test(program_that_does_not_fit_is_not_built),
 		cmocka_unit_test(kernel_takes_the_programs),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	/* The last one where it can run; elsewhere it is not counted. */
+	size_t count = ARRAY_LEN(tests) - is_in_valgrind();
+	return _cmocka_run_group_tests("filter", tests, count, NULL, NULL);
 }
