@@ -66,6 +66,15 @@ static bool is_readable(struct task *t, const struct gfd *g)
 	return gfd_poll(g, POLLIN) & READY_IN;
 }
 
+/* An epoll descriptor or pidfd: ready for poll, never for read. */
+static bool refuses_reads(const struct gfd *g)
+{
+	char name[64];
+
+	gfd_anon_name(g, name, sizeof(name));
+	return strcmp(name, "[eventpoll]") == 0 || strcmp(name, "[pidfd]") == 0;
+}
+
 enum act stream_wait_readable(
 	struct task *t, struct call *c, const struct gfd *g, const struct stream_options *o)
 {
@@ -80,6 +89,8 @@ enum act stream_wait_readable(
 			io_external_read(t, 0);
 		return stream_idle(t);
 	}
+	if (g->kind == FDKIND_ANON && refuses_reads(g))
+		return ACT_NATIVE;
 	t->park.external = external;
 	if (g->kind == FDKIND_TTY)
 		return tty_park(t, c, g);
