@@ -439,6 +439,8 @@ static void kill_9_of_the_host_kills_init_and_the_next_start_removes_its_groups(
 	box_init(&b);
 	host = fork();
 	if (host == 0) {
+		/* It does not outlive a case that fails. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		box_start(&b);
 		CHECK(fd_send(pair[1], &b.control, 1, &err) == 0);
 		for (;;)
