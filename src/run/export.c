@@ -5,22 +5,32 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "run/beneath.h"
 
 enum { CHUNK = 128 * 1024 };
+
+/* A directory's time is set when all of its content is there. */
+struct dir_time {
+	char *path;
+	uint64_t mtime_ns;
+};
 
 struct exporting {
 	const struct tree_source *s;
 	int out;
 	struct export_counts *counts;
 	unsigned char *buf;
+	struct dir_time *dirs;
+	size_t dir_count;
 };
 
 int export_check(const char *dir, struct error *err)
@@ -36,6 +46,28 @@ int export_check(const char *dir, struct error *err)
 		return error_set(err, ERR_USAGE,
 			"--out '%.300s' is not empty; name a new or empty directory", dir);
 	return 0;
+}
+
+static void set_time(int dir, const char *path, uint64_t ns)
+{
+	struct timespec times[2] = {
+		{.tv_nsec = UTIME_OMIT}, {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+
+	/* A file system without such times loses nothing that was promised. */
+	(void)!utimensat(dir, path, times, AT_SYMLINK_NOFOLLOW);
+}
+
+static void exporting_finish(struct exporting *x)
+{
+	for (size_t i = 0; i < x->dir_count; i++)
+		free(x->dirs[i].path);
+	free(x->dirs);
+}
+
+static void remember_dir(struct exporting *x, const struct tree_entry *e)
+{
+	x->dirs = mem_grow(x->dirs, x->dir_count + 1, sizeof(*x->dirs));
+	x->dirs[x->dir_count++] = (struct dir_time){mem_strdup(e->path), e->mtime_ns};
 }
 
 /* The directory of a path below out, its parents made: a descriptor, or -1. */
@@ -141,6 +173,10 @@ static int export_entry(struct exporting *x, const struct tree_entry *e, struct 
 		return export_file(x, e, parent, err);
 	if (e->type == TREE_SYMLINK && (!e->target || symlinkat(e->target, parent, e->name) < 0))
 		return error_sys(err, "create symlink");
+	if (e->type == TREE_SYMLINK && x->s->has_times)
+		set_time(parent, e->name, e->mtime_ns);
+	if (e->type == TREE_DIRECTORY)
+		remember_dir(x, e);
 	if (e->type == TREE_DIRECTORY &&
 		mkdirat(parent, e->name, (e->st.st_mode & 0777) | 0700) < 0 && errno != EEXIST)
 		return error_sys(err, "create directory");
@@ -182,7 +218,7 @@ int export_tree(
 {
 	autofree unsigned char *buf = mem_alloc(CHUNK);
 	struct export_counts counts = {0};
-	struct exporting x = {.s = s, .counts = &counts, .buf = buf};
+	struct exporting CLEANUP(exporting_finish) x = {.s = s, .counts = &counts, .buf = buf};
 	bool made = mkdir(dir, 0755) == 0;
 	autoclose int out = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -196,6 +232,14 @@ int export_tree(
 		if (made)
 			rmdir(dir);
 		return error_wrap(err, "--out '%.200s': nothing was kept", dir);
+	}
+	/* The deepest first: they came after what holds them. */
+	for (size_t i = x.dir_count; i > 0 && s->has_times; i--) {
+		autofree char *name = mem_strdup(path_basename(x.dirs[i - 1].path));
+		autoclose int parent = open_parent(out, x.dirs[i - 1].path, NULL);
+
+		if (parent >= 0)
+			set_time(parent, name, x.dirs[i - 1].mtime_ns);
 	}
 	*ret = counts;
 	return 0;

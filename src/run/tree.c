@@ -117,7 +117,7 @@ static void open_file(struct walk *w, struct tree_entry *e, bool wants_digest)
 /* The same for what the guest made. The base is the caller's own, and nothing is lent there. */
 static void open_entry(struct walk *w, struct tree_entry *e, bool wants_digest)
 {
-	auto_lent struct lent lent = lend(w, e);
+	auto_lent struct lent lent UNUSED = lend(w, e);
 
 	open_file(w, e, wants_digest);
 }
@@ -174,7 +174,7 @@ static bool is_opaque(int fd)
 static int walk_directory(
 	struct walk *w, const struct place *p, struct tree_entry *e, bool was_there)
 {
-	auto_lent struct lent lent = lend(w, e);
+	auto_lent struct lent lent UNUSED = lend(w, e);
 	autoclose int root = -1, base = -1;
 	struct place below = {.path = e->path, .depth = p->depth + 1};
 

@@ -289,6 +289,25 @@ static void an_export_has_files_and_no_set_id(void **state)
 	assert_int_equal(lstat(out, &st), 0);
 }
 
+static void an_export_has_the_guest_s_times(void **state)
+{
+	struct fixture *f = *state;
+	struct tree_source s = {.root = f->root, .base = -1, .has_times = true};
+	autofree char *out = str_format("%s/out", f->dir);
+	struct export_counts counts;
+	struct error err = {0};
+
+	assert_int_equal(
+		shell(f->dir, "cd root; mkdir -p a/b; printf hi > a/b/f; ln -s x l;"
+			      "touch -h -d @1000 l a/b/f; touch -d @2000 a/b; touch -d @3000 a"),
+		0);
+	assert_int_equal(export_tree(&s, out, &counts, &err), 0);
+	assert_int_equal(
+		shell(f->dir, "cd out; [ $(stat -c %Y l) = 1000 ]; [ $(stat -c %Y a/b/f) = 1000 ];"
+			      "[ $(stat -c %Y a/b) = 2000 ]; [ $(stat -c %Y a) = 3000 ]"),
+		0);
+}
+
 static void an_export_into_a_full_directory_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -358,6 +377,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_a_guest_closed_to_its_owner_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_export_has_files_and_no_set_id, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_export_has_the_guest_s_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			an_export_into_a_full_directory_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(
