@@ -162,6 +162,7 @@ int main(int argc, char **argv)
 	if (fcntl(CONTROL, F_SETFD, FD_CLOEXEC) < 0)
 		return 125;
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	prctl(PR_SET_NAME, "sandglass-super", 0, 0, 0); /* older kernels name it by a descriptor */
 	raise_files();
 	report_init(CONTROL, false);
 	if (read_launch(&err) < 0) {
