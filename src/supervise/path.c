@@ -68,16 +68,26 @@ static enum fs_kind kind_of_type(uint64_t type)
 	}
 }
 
-static enum fs_kind kind_of(int fd, const struct statx *stx)
+/* 0: not known yet. */
+static enum fs_kind kind_known(const struct statx *stx)
 {
-	struct statfs fs;
-
 	for (unsigned k = 0; k < KINDS && kinds[k].kind != 0; k++)
 		if (kinds[k].minor == stx->stx_dev_minor && kinds[k].major == stx->stx_dev_major)
 			return kinds[k].kind;
+	return 0;
+}
+
+static enum fs_kind kind_of(int fd, const struct statx *stx)
+{
+	enum fs_kind known = kind_known(stx);
+	struct statfs fs;
+	unsigned at = 0;
+
+	if (known != 0)
+		return known;
 	if (fstatfs(fd, &fs) != 0)
 		return FS_PLAIN;
-	unsigned at = kinds_next++ % KINDS;
+	at = kinds_next++ % KINDS;
 	kinds[at].major = stx->stx_dev_major;
 	kinds[at].minor = stx->stx_dev_minor;
 	kinds[at].kind = kind_of_type((uint64_t)fs.f_type & 0xffffffff);
@@ -222,11 +232,23 @@ enum path_answer path_find_fd(struct task *t, int fd, struct path *ret)
 	return path_stat(ret) == 0 ? PATH_FOUND : PATH_ODD;
 }
 
+/* Where a path that is not absolute starts: *ret_base, or -1; what is to be closed goes to
+ * *ret_own. */
+static int base_of(struct task *t, int dirfd, const char *text, int *ret_own)
+{
+	if (text[0] == '/')
+		return AT_FDCWD;
+	if (dirfd == AT_FDCWD)
+		return cwd_fd(t);
+	*ret_own = task_dup_fd(t, dirfd);
+	return *ret_own;
+}
+
 enum path_answer path_find_text(
 	struct task *t, int dirfd, const char *text, unsigned flags, struct path *ret)
 {
 	autoclose int own = -1;
-	int base = AT_FDCWD;
+	int base = -1;
 
 	*ret = PATH_NONE;
 	if (text[0] == '\0') {
@@ -235,21 +257,32 @@ enum path_answer path_find_text(
 		ret->error = ENOENT;
 		return PATH_ERROR;
 	}
-	if (text[0] != '/' && dirfd == AT_FDCWD) {
-		base = cwd_fd(t);
-	} else if (text[0] != '/') {
-		own = task_dup_fd(t, dirfd);
-		base = own;
-	}
+	base = base_of(t, dirfd, text, &own);
 	if (base == -1) {
 		ret->error = errno;
-		return errno == EBADF ? PATH_ERROR : PATH_ODD;
+		return PATH_ODD; /* as in path_find_fd */
 	}
 	return find_from(t, base, text, flags, ret);
 }
 
-enum path_answer path_find(
-	struct task *t, int dirfd, uint64_t addr, unsigned flags, struct path *ret)
+bool path_look(struct task *t, int dirfd, const char *text, struct path *ret)
+{
+	autoclose int own = -1;
+	int base = -1;
+
+	*ret = PATH_NONE;
+	if (text[0] == '\0' || strchr(text, '/') != NULL)
+		return false;
+	base = base_of(t, dirfd, text, &own);
+	if (base == -1 || statx(base, text, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+				  STATX_BASIC_STATS | STATX_BTIME, &ret->stx) != 0)
+		return false;
+	ret->kind = kind_known(&ret->stx);
+	return ret->kind == FS_PLAIN && !S_ISLNK(ret->stx.stx_mode);
+}
+
+static enum path_answer find(
+	struct task *t, int dirfd, uint64_t addr, unsigned flags, bool look, struct path *ret)
 {
 	char text[PATH_MAX];
 	ssize_t len = 0;
@@ -263,7 +296,21 @@ enum path_answer path_find(
 		ret->error = (int)-len;
 		return PATH_ERROR;
 	}
+	if (look && path_look(t, dirfd, text, ret))
+		return PATH_FOUND;
 	return path_find_text(t, dirfd, text, flags, ret);
+}
+
+enum path_answer path_find(
+	struct task *t, int dirfd, uint64_t addr, unsigned flags, struct path *ret)
+{
+	return find(t, dirfd, addr, flags, false, ret);
+}
+
+enum path_answer path_find_state(
+	struct task *t, int dirfd, uint64_t addr, unsigned flags, struct path *ret)
+{
+	return find(t, dirfd, addr, flags, true, ret);
 }
 
 enum path_answer path_find_parent(

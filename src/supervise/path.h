@@ -52,8 +52,16 @@ void path_init(void);
 /* The path that stands in the guest's memory at addr, from its descriptor dirfd (or AT_FDCWD). */
 enum path_answer path_find(
 	struct task *t, int dirfd, uint64_t addr, unsigned flags, struct path *ret);
+/* As path_find, for a caller that needs no descriptor: fd may be -1 where the file is plain. */
+enum path_answer path_find_state(
+	struct task *t, int dirfd, uint64_t addr, unsigned flags, struct path *ret);
 enum path_answer path_find_text(
 	struct task *t, int dirfd, const char *text, unsigned flags, struct path *ret);
+/*
+ * The short way for a plain file whose name is all of the path: no link can be met on the way, so
+ * one look at it is enough. True: stx and kind are set, fd is -1. False: ask path_find_text.
+ */
+bool path_look(struct task *t, int dirfd, const char *text, struct path *ret);
 /* The guest's descriptor; never PATH_ERROR. */
 enum path_answer path_find_fd(struct task *t, int fd, struct path *ret);
 /* Fills in stx and kind of p->fd. 0 or -1 with errno. */

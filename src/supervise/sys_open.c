@@ -155,6 +155,9 @@ static enum act enter(struct task *t, struct opening *o)
 	if (len < 0)
 		return ACT_NATIVE; /* EFAULT, ENAMETOOLONG */
 	o->len = (size_t)len;
+	if (!is_writing(o->flags) && path_look(t, o->dirfd, text, &file) &&
+		(S_ISREG(file.stx.stx_mode) || S_ISDIR(file.stx.stx_mode)))
+		return ACT_NATIVE;
 	switch (path_find_text(t, o->dirfd, text, nofollow ? PATH_NOFOLLOW : 0, &file)) {
 	case PATH_FOUND:
 		return open_found(t, o, &file);

@@ -106,15 +106,16 @@ enum act enter_stat(struct task *t, struct call *c)
 {
 	auto_path struct path p = PATH_NONE;
 
-	return answer(t, c, path_find(t, AT_FDCWD, c->arg[0], 0, &p), &p, write_stat, c->arg[1]);
+	return answer(
+		t, c, path_find_state(t, AT_FDCWD, c->arg[0], 0, &p), &p, write_stat, c->arg[1]);
 }
 
 enum act enter_lstat(struct task *t, struct call *c)
 {
 	auto_path struct path p = PATH_NONE;
 
-	return answer(t, c, path_find(t, AT_FDCWD, c->arg[0], PATH_NOFOLLOW, &p), &p, write_stat,
-		c->arg[1]);
+	return answer(t, c, path_find_state(t, AT_FDCWD, c->arg[0], PATH_NOFOLLOW, &p), &p,
+		write_stat, c->arg[1]);
 }
 
 enum act enter_fstat(struct task *t, struct call *c)
@@ -132,7 +133,8 @@ enum act enter_newfstatat(struct task *t, struct call *c)
 
 	if (c->arg[3] & ~(uint64_t)STAT_FLAGS & 0xffffffff)
 		return ACT_NATIVE; /* EINVAL */
-	return answer(t, c, path_find(t, (int)c->arg[0], c->arg[1], find_flags(c->arg[3]), &p), &p,
+	return answer(t, c,
+		path_find_state(t, (int)c->arg[0], c->arg[1], find_flags(c->arg[3]), &p), &p,
 		write_stat, c->arg[2]);
 }
 
@@ -144,8 +146,8 @@ enum act enter_statx(struct task *t, struct call *c)
 	if (flags & ~(uint64_t)STATX_FLAGS || (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE ||
 		c->arg[3] & STATX__RESERVED)
 		return ACT_NATIVE; /* EINVAL */
-	return answer(t, c, path_find(t, (int)c->arg[0], c->arg[1], find_flags(flags), &p), &p,
-		write_statx, c->arg[4]);
+	return answer(t, c, path_find_state(t, (int)c->arg[0], c->arg[1], find_flags(flags), &p),
+		&p, write_statx, c->arg[4]);
 }
 
 /* The kernel answered: nothing of the host stays in it. */
