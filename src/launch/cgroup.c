@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -232,10 +233,20 @@ static bool set_v2(int dir, enum cgroup_limit limit, const struct contract *c)
 	return false;
 }
 
+static bool is_real_time(void)
+{
+	int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+
+	return policy == SCHED_FIFO || policy == SCHED_RR;
+}
+
 static void new_v1(struct cgroup *g, enum cgroup_limit limit, const char *parent,
 	const struct contract *c, unsigned n)
 {
 	sweep(parent);
+	/* A group without real-time bandwidth of its own, which is any, refuses real-time tasks. */
+	if (limit == CGROUP_CPU && is_real_time())
+		return;
 	if (!make_group(g, (int)limit, parent, n))
 		return;
 	g->tasks[limit] = openat(g->fds[limit], "tasks", O_WRONLY | O_CLOEXEC);
