@@ -6,8 +6,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -22,6 +24,7 @@ enum { STREAMS = 3 };
 static struct stat own[STREAMS];
 static bool own_is_open[STREAMS];
 static bool stdin_external, has_tty;
+static int terminal_signal; /* the last that a handler of the guest took */
 
 static void on_sigpipe(int sig)
 {
@@ -107,16 +110,34 @@ bool io_waits_for_host(struct task *t)
 	return gfd_open(t, (int)number, &g) == 0 && io_is_own_output(&g);
 }
 
-/* A terminal's ^C, ^Z and changes of size come as signals from the kernel, without a report. */
+void io_signal_taken(struct task *t, int sig)
+{
+	siginfo_t info;
+
+	if (!has_tty || (sig != SIGINT && sig != SIGQUIT && sig != SIGWINCH))
+		return;
+	if (ptrace(PTRACE_GETSIGINFO, t->tid, 0, &info) == 0 && info.si_code == SI_KERNEL &&
+		sigmask_catches(t, sig))
+		terminal_signal = sig;
+}
+
+void io_finish(int status)
+{
+	int sig = terminal_signal;
+
+	if (!sig || (WIFSIGNALED(status) && WTERMSIG(status) == sig) ||
+		(WIFEXITED(status) && WEXITSTATUS(status) == 128 + sig))
+		return;
+	report_not_enforced(REASON_SIGNAL_FROM_OUTSIDE,
+		"the guest went on after signal %d of the terminal", sig);
+}
+
+/* A terminal's ^C and ^Z come as signals from the kernel, without a report. */
 static void look_for_signals(void)
 {
-	for (struct task *t = task_list; t; t = t->next) {
-		if (t->state != TASK_PARKED || !sigmask_interrupts(t, sigmask_blocked(t)))
-			continue;
-		report_not_enforced(REASON_SIGNAL_FROM_OUTSIDE, "a signal from the terminal");
-		sched_signals_changed();
-		return;
-	}
+	for (struct task *t = task_list; t; t = t->next)
+		if (t->state == TASK_PARKED && sigmask_interrupts(t, sigmask_blocked(t)))
+			sched_signals_changed();
 }
 
 bool io_wait_external(void)

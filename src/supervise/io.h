@@ -20,6 +20,15 @@ void io_init(bool stdin_is_external, bool tty);
  */
 bool io_wait_external(void);
 
+/*
+ * t is about to take a signal. One of the run's own terminal that the guest handles is remembered,
+ * and told by io_finish unless the run ended by it (as a shell does: 128 + signal): then the guest
+ * went on from a point that nothing fixed.
+ */
+void io_signal_taken(struct task *t, int sig);
+/* The first process is gone with this wait status. */
+void io_finish(int status);
+
 /* t runs and sleeps in the kernel: in a write to one of the run's own streams, until the host
  * drains. */
 bool io_waits_for_host(struct task *t);

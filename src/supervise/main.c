@@ -141,8 +141,10 @@ static int run_engine(struct error *err)
 	files_settle();
 	if (status < 0)
 		report_exit(1, SIGKILL);
-	else
+	else {
+		io_finish(status);
 		report_status(status);
+	}
 	return 0;
 }
 

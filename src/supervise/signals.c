@@ -24,6 +24,7 @@
 #include "base/attr.h"
 #include "supervise/clock.h"
 #include "supervise/handlers.h"
+#include "supervise/io.h"
 #include "supervise/loop.h"
 #include "supervise/report.h"
 #include "supervise/sched.h"
@@ -143,6 +144,7 @@ void signals_deliver(struct task *t, int sig)
 	if (t->reissued)
 		interrupt_call(t, &regs, sig);
 	t->reissued = false;
+	io_signal_taken(t, sig);
 	clean_delivery(t->tid, sig);
 	t->signal = sig;
 	report_decision(DECISION_SIGNAL, t, sig, NULL, 0);
