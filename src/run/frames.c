@@ -161,6 +161,7 @@ static const struct {
 	{FRAME_EXTERNAL_READ, take_event},
 	{FRAME_ENTROPY, take_event},
 	{FRAME_EXEC, take_exec},
+	{FRAME_MAPPED, take_exec},
 	{FRAME_DECISIONS, take_decisions},
 	{FRAME_COUNTS, take_counts},
 	{FRAME_NOT_ENFORCED, take_not_enforced},

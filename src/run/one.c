@@ -61,8 +61,10 @@ static void end_by(struct one *o, enum one_end end)
 static int start_container(struct one *o, struct error *err)
 {
 	const struct contract *c = o->spec->contract;
-	auto_conditions struct conditions k = {
-		.cpu = o->spec->cpu, .delay_seed = o->spec->delay_seed, .trace = c->deterministic};
+	auto_conditions struct conditions k = {.cpu = o->spec->cpu,
+		.delay_seed = o->spec->delay_seed,
+		.trace = c->deterministic,
+		.mapped = o->spec->wants_programs};
 	autoclose int inside = -1;
 	auto_bytes struct bytes text = {0};
 	int pair[2];

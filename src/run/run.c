@@ -210,6 +210,7 @@ static int run_all(struct run *r, struct error *err)
 		.timeout_ns = r->o->timeout_ns,
 		.signals = r->signals,
 		.wants_limits = r->o->memory || r->o->pids,
+		.wants_programs = r->o->report || r->o->json,
 		.spool_out = -1,
 		.spool_err = -1,
 		.decisions = &r->decisions,

@@ -24,6 +24,7 @@
 #include "supervise/host.h"
 #include "supervise/io.h"
 #include "supervise/loop.h"
+#include "supervise/mapped.h"
 #include "supervise/report.h"
 #include "supervise/vdso.h"
 #include "supervise/watch.h"
@@ -125,6 +126,8 @@ static int run_engine(struct error *err)
 	if (conditions.memory_watch)
 		watch_memory(contract.memory_bytes);
 	files_init();
+	if (conditions.mapped)
+		mapped_start();
 	io_init(contract.stdin_kind == CONTRACT_STDIN_STREAM, contract.tty);
 	if (guest_start(&contract, &conditions, &first, err) < 0)
 		return -1;

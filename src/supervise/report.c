@@ -187,13 +187,23 @@ void report_entropy(uint32_t process, uint64_t draw, uint32_t len)
 	send_frame(FRAME_ENTROPY, &b, false);
 }
 
-void report_exec(struct task *t, const char *path)
+static void send_path(enum frame_type type, const struct task *t, const char *path)
 {
 	auto_bytes struct bytes b = {0};
 
 	bytes_put_u32(&b, t->proc->ordinal);
 	bytes_put_string(&b, path);
-	send_frame(FRAME_EXEC, &b, false);
+	send_frame(type, &b, false);
+}
+
+void report_exec(struct task *t, const char *path)
+{
+	send_path(FRAME_EXEC, t, path);
+}
+
+void report_mapped(struct task *t, const char *path)
+{
+	send_path(FRAME_MAPPED, t, path);
 }
 
 void report_started(uint32_t pid)

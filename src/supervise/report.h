@@ -30,6 +30,7 @@ void report_timer_fired(struct task *t, uint64_t deadline_ns);
 void report_external_read(struct task *t, uint64_t len, const char *what);
 void report_entropy(uint32_t process, uint64_t draw, uint32_t len);
 void report_exec(struct task *t, const char *path);
+void report_mapped(struct task *t, const char *path);
 void report_started(uint32_t pid);
 void report_deadlock(const char *text);
 void report_failed(const struct error *err);

@@ -9,6 +9,7 @@
 #include "supervise/gmem.h"
 #include "supervise/handlers.h"
 #include "supervise/loop.h"
+#include "supervise/mapped.h"
 #include "supervise/sched.h"
 #include "supervise/signals.h"
 #include "supervise/sys_time.h"
@@ -27,6 +28,7 @@ enum act enter_exit_group(struct task *t, struct call *c)
 {
 	(void)c;
 	sys_time_count_rest(t);
+	mapped_tell(t);
 	t->proc->dying = true;
 	return ACT_NATIVE;
 }
@@ -34,6 +36,8 @@ enum act enter_exit_group(struct task *t, struct call *c)
 enum act enter_execve(struct task *t, struct call *c)
 {
 	(void)c;
+	if (t->mm->vdso) /* not the supervisor's own child before its first exec */
+		mapped_tell(t);
 	t->proc->execing = true; /* until the exec event, or its next call if it failed */
 	return ACT_NATIVE;
 }

@@ -87,6 +87,7 @@ struct conditions {
 	uint32_t delay_seed; /* not 0: short host delays at some stops, to shake out luck */
 	bool memory_watch;   /* no cgroup: the supervisor kills what exceeds memory_bytes itself */
 	bool trace;	     /* send a DECISIONS stream (always on when deterministic) */
+	bool mapped;	     /* tell the files mapped executable (MAPPED frames) */
 	struct contract_filter_insn *filter; /* deny filter installed in the guest; owned */
 	size_t filter_len;
 };

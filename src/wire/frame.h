@@ -40,7 +40,8 @@ enum {
 	X(FAILED, 14, "supervisor", \
 		"u32 error code, u32 errno, string message: the run could not start") \
 	X(SIGNAL, 15, "host", "u32 signal for the guest's first process") \
-	X(ASSUMPTION, 16, "supervisor", "u32 reason, string detail")
+	X(ASSUMPTION, 16, "supervisor", "u32 reason, string detail") \
+	X(MAPPED, 17, "supervisor", "u32 process ordinal, string path of a file mapped executable")
 
 enum frame_type {
 #define X(name, number, direction, payload) FRAME_##name = number,
