@@ -164,18 +164,22 @@ static bool is_missing_there(int base, const char *text)
 {
 	char parent[PATH_MAX], last[NAME_MAX + 1];
 	auto_path struct path at = PATH_NONE;
+	autoclose int there = -1; /* a link that leads nowhere */
 
 	if (!split_last(text, parent, last))
 		return false;
 	at.fd = open_path(base, parent, O_DIRECTORY, RESOLVE_NO_MAGICLINKS);
-	return at.fd >= 0 && path_stat(&at) == 0 && at.kind != FS_PROC &&
-	       open_path(at.fd, last, O_NOFOLLOW, 0) < 0 && errno == ENOENT;
+	if (at.fd < 0 || path_stat(&at) != 0 || at.kind == FS_PROC)
+		return false;
+	there = open_path(at.fd, last, O_NOFOLLOW, 0);
+	return there < 0 && errno == ENOENT;
 }
 
 /* Whether a failed resolution failed the same way for the guest: nothing of /proc was met. */
 static bool is_sure_error(int base, const char *text, uint64_t nofollow, int error)
 {
 	struct path at = {.fd = base};
+	autoclose int found = -1;
 	int again = 0;
 
 	if (error != ENOENT && error != ENOTDIR && error != EACCES)
@@ -184,7 +188,8 @@ static bool is_sure_error(int base, const char *text, uint64_t nofollow, int err
 		return error == ENOENT && is_missing_there(base, text);
 	if (text[0] != '/' && (path_stat(&at) != 0 || at.kind == FS_PROC))
 		return false;
-	again = open_path(base, text, nofollow, RESOLVE_NO_SYMLINKS) < 0 ? errno : 0;
+	found = open_path(base, text, nofollow, RESOLVE_NO_SYMLINKS);
+	again = found < 0 ? errno : 0;
 	if (again == ELOOP && error == ENOENT)
 		return is_missing_there(base, text);
 	return again == error;
