@@ -115,7 +115,8 @@ short gfd_poll(const struct gfd *g, short events)
 
 void gfd_set_nonblock(struct gfd *g)
 {
-	if (g->nonblock_set || (g->flags & O_NONBLOCK))
+	/* A file never blocks, and its flags were not read. */
+	if (g->kind == FDKIND_FILE || g->nonblock_set || (g->flags & O_NONBLOCK))
 		return;
 	if (fcntl(g->fd, F_SETFL, g->flags | O_NONBLOCK) == 0)
 		g->nonblock_set = true;

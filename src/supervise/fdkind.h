@@ -23,7 +23,7 @@ struct gfd {
 	int fd;	    /* -1: none */
 	int number; /* in the guest */
 	enum fdkind kind;
-	int flags;	   /* F_GETFL */
+	int flags;	   /* F_GETFL; 0 for FDKIND_FILE */
 	bool nonblock_set; /* gfd_set_nonblock changed the flag */
 	struct stat st;
 };
@@ -42,7 +42,7 @@ bool gfd_can_write(const struct gfd *g);
 short gfd_poll(const struct gfd *g, short events);
 /*
  * Makes the open file description non-blocking until gfd_close, whoever shares it: nobody sees it,
- * since every guest task is stopped until then.
+ * since every guest task is stopped until then. Nothing is done to FDKIND_FILE.
  */
 void gfd_set_nonblock(struct gfd *g);
 /* The name behind an anonymous descriptor, such as "[eventfd]"; "" when it has none. */

@@ -201,6 +201,22 @@ static void interrupted(void)
 	close(ends[1]);
 }
 
+/* splice(2) refuses such a file, and it stays what it is. */
+static void into_appended(void)
+{
+	const int file = open("appended", O_WRONLY | O_CREAT | O_APPEND, 0600);
+	int ends[2];
+
+	if (file < 0 || pipe(ends) || write(ends[1], "x", 1) != 1)
+		die("pipe");
+	printf("splice to append: %zd", splice(ends[0], NULL, file, NULL, 1, 0));
+	printf(" %s, %s\n", strerror(errno),
+		fcntl(file, F_GETFL) & O_APPEND ? "still appends" : "appends no more");
+	close(ends[0]);
+	close(ends[1]);
+	close(file);
+}
+
 static void non_blocking(void)
 {
 	int ends[2];
@@ -236,5 +252,6 @@ int main(void)
 	broken_late();
 	interrupted();
 	non_blocking();
+	into_appended();
 	return 0;
 }

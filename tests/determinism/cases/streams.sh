@@ -18,4 +18,5 @@
 #: out interrupted write: 65536
 #: out empty: -1 Resource temporarily unavailable
 #: out full at 65536: Resource temporarily unavailable
+#: out splice to append: -1 Invalid argument, still appends
 ./streams
