@@ -235,8 +235,8 @@ void loop_host_signals(void)
 	}
 }
 
-/* One report, or one interruption by the host. Stashed deaths of known tasks come first. */
-static void wait_report(void)
+/* One report, or one interruption by the host: false. Stashed deaths of known tasks come first. */
+static bool wait_report(void)
 {
 	pid_t tid;
 	int status;
@@ -247,7 +247,7 @@ static void wait_report(void)
 			status = stash[i].status;
 			stash[i] = stash[--stash_len];
 			loop_report(tid, status);
-			return;
+			return true;
 		}
 	tid = waitpid(-1, &status, __WALL);
 	if (tid > 0)
@@ -256,12 +256,13 @@ static void wait_report(void)
 		loop_host_signals();
 	else
 		ending = true; /* ECHILD: nothing is left */
+	return tid > 0;
 }
 
-void loop_wait_any(void)
+bool loop_wait_any(void)
 {
 	report_flush();
-	wait_report();
+	return wait_report();
 }
 
 static void drain_dying(void)

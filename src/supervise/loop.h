@@ -25,8 +25,9 @@ void loop_forget(const struct task *t);
 MUST_CHECK int loop_wait_syscall_stop(struct task *t);
 /* Handles a report of any task that is not the running one. */
 void loop_report(pid_t tid, int status);
-/* Waits in real time for a report of any task, at most until a host signal; handles it. */
-void loop_wait_any(void);
+/* Waits in real time for a report of any task, at most until a host signal; handles it. False: it
+ * was the signal. */
+bool loop_wait_any(void);
 /* SIGKILL for a whole process; returns 0 when every thread of it is gone, -1 when kill(2) refused.
  */
 int loop_kill_process(struct process *p);

@@ -261,7 +261,9 @@ static bool wait_for_something(void)
 
 	for (struct task *t = task_list; t; t = t->next)
 		if (t->state == TASK_NATIVE) {
-			loop_wait_any();
+			/* Told already, as not enforced; what it waits for may be up to a timer. */
+			if (!loop_wait_any() && timer_next(&due))
+				advance(due);
 			return true;
 		}
 	if (timer_next(&due)) {
