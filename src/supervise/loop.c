@@ -155,8 +155,12 @@ void loop_report(pid_t tid, int status)
 		return;
 	}
 	if (t->state == TASK_NATIVE || t->state == TASK_STOPPED || t->state == TASK_LEFT) {
+		bool was_stopped = t->state == TASK_STOPPED;
+
 		t->state = TASK_RUNNING;
 		on_stop(t, status);
+		if (was_stopped && t->state == TASK_RUNNING)
+			signals_group_continue(t->proc);
 		if (t->state == TASK_RUNNING)
 			sched_enqueue(t);
 		return;

@@ -150,11 +150,32 @@ void signals_deliver(struct task *t, int sig)
 	report_decision(DECISION_SIGNAL, t, sig, NULL, 0);
 }
 
+static bool is_stopped(const struct process *p)
+{
+	for (const struct task *t = task_list; t; t = t->next)
+		if (t->proc == p && t->state == TASK_STOPPED)
+			return true;
+	return false;
+}
+
 void signals_group_stop(struct task *t)
 {
+	if (!is_stopped(t->proc)) {
+		t->proc->stop_untold = true;
+		t->proc->continued_untold = false;
+	}
 	t->state = TASK_STOPPED;
 	if (ptrace(PTRACE_LISTEN, t->tid, 0, 0) < 0 && errno != ESRCH)
 		abort();
+	sched_children_changed();
+}
+
+void signals_group_continue(struct process *p)
+{
+	if (is_stopped(p))
+		return; /* only another thread of it so far */
+	p->stop_untold = false;
+	p->continued_untold = true;
 	sched_children_changed();
 }
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "supervise/fdkind.h"
 #include "supervise/gmem.h"
 #include "supervise/handlers.h"
 #include "supervise/loop.h"
@@ -66,14 +67,6 @@ static bool is_selected(const struct process *p, const struct task *t, int type,
 	}
 }
 
-static bool is_stopped(const struct process *p)
-{
-	for (const struct task *t = task_list; t; t = t->next)
-		if (t->proc == p && t->state == TASK_STOPPED)
-			return true;
-	return false;
-}
-
 /* What a wait of t would find in the process table; *ret_zombie is the dead child, if that is it.
  */
 static enum child_state look(
@@ -94,7 +87,8 @@ static enum child_state look(
 			return CHILD_READY;
 		} else {
 			found = CHILD_ALIVE;
-			if ((options & WUNTRACED) && is_stopped(p))
+			if (((options & WUNTRACED) && p->stop_untold) ||
+				((options & WCONTINUED) && p->continued_untold))
 				return CHILD_READY;
 		}
 	}
@@ -136,13 +130,30 @@ enum act enter_wait4(struct task *t, struct call *c)
 	return wait_for(t, c, P_PGID, -pid, options);
 }
 
+/* The process behind a pidfd; 0: the kernel answers at once (an error, or the pidfd is
+ * non-blocking). */
+static pid_t pid_behind(struct task *t, int number)
+{
+	auto_gfd struct gfd g = GFD_NONE;
+	uint64_t pid = 0;
+
+	if (gfd_open(t, number, &g) < 0 || gfd_is_nonblock(&g) || !gfd_info(&g, "Pid", 10, &pid))
+		return 0;
+	return (pid_t)pid;
+}
+
 enum act enter_waitid(struct task *t, struct call *c)
 {
 	int type = (int)c->arg[0];
+	int64_t id = (int32_t)c->arg[1];
 
-	if (type != P_ALL && type != P_PID && type != P_PGID)
-		return ACT_LEAVE; /* P_PIDFD: natively; a wait that blocks there is reported */
-	return wait_for(t, c, type, (int32_t)c->arg[1], (int)c->arg[3]);
+	if (type == P_PIDFD) {
+		id = pid_behind(t, (int)id);
+		type = P_PID;
+	} else if (type != P_ALL && type != P_PID && type != P_PGID) {
+		return ACT_LEAVE; /* EINVAL */
+	}
+	return type == P_PID && id <= 0 ? ACT_LEAVE : wait_for(t, c, type, id, (int)c->arg[3]);
 }
 
 static void collected(pid_t pid)
@@ -151,6 +162,27 @@ static void collected(pid_t pid)
 
 	if (p && p->zombie && kill(pid, 0) < 0 && errno == ESRCH)
 		process_free(p);
+}
+
+/* A stop or going on is told once; when both are there, the stop comes first. */
+static void told(pid_t pid, int options)
+{
+	struct process *p = process_find(pid);
+
+	if (!p || p->zombie || (options & WNOWAIT))
+		return;
+	if (p->stop_untold && (options & WUNTRACED))
+		p->stop_untold = false;
+	else if (options & WCONTINUED)
+		p->continued_untold = false;
+}
+
+static void told_by_waitid(struct task *t, const struct call *c)
+{
+	siginfo_t info;
+
+	if (c->arg[2] && gmem_read(t, c->arg[2], &info, sizeof(info)) == 0)
+		told(info.si_pid, (int)c->arg[3]);
 }
 
 /* Shared by wait4 and waitid: forgets the child and hides the host's resource figures. */
@@ -163,13 +195,16 @@ void leave_wait4(struct task *t, struct call *c)
 	if (c->result < 0)
 		return;
 	if (is_waitid) {
+		told_by_waitid(t, c);
 		for (struct process *p = process_list, *next; p; p = next) {
 			next = p->next;
 			if (p->parent == t->proc->pid)
 				collected(p->pid);
 		}
-	} else
+	} else if (c->result > 0) {
+		told((pid_t)c->result, (int)c->arg[2]);
 		collected((pid_t)c->result);
+	}
 	if (usage && (is_waitid || c->result > 0) && gmem_write(t, usage, &none, sizeof(none)) < 0)
 		c->result = -EFAULT;
 }
