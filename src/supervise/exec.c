@@ -14,6 +14,7 @@
 #include "supervise/inject.h"
 #include "supervise/report.h"
 #include "supervise/vdso.h"
+#include "wire/sysnr.h"
 
 /* Finds what the kernel told the new program about itself. */
 static bool read_auxv(pid_t tid, uint64_t *ret_vdso, uint64_t *ret_random)
@@ -50,6 +51,21 @@ static void tell_program(struct task *t)
 	report_exec(t, path);
 }
 
+/* The kernel's pages of time are mapped into every new program, and could be read. */
+static void hide_time(struct task *t)
+{
+	uint64_t arg[6] = {0};
+	int64_t r;
+
+	arg[0] = vdso_data(t->mm, &arg[1]);
+	if (!t->mm->vdso || !arg[1])
+		return;
+	r = inject_at_exec(t, NR_munmap, arg);
+	if (r < 0 && r != -ESRCH)
+		report_not_enforced(REASON_VDSO_UNPATCHED,
+			"could not patch vDSO: its data stay readable, error %d", (int)-r);
+}
+
 /* Settings that exec takes back: the new program makes them again before its first instruction. */
 static void set_up(struct task *t)
 {
@@ -64,6 +80,7 @@ static void set_up(struct task *t)
 				"could not set up a new program: call %d, error %d", calls[i].nr,
 				(int)-r);
 	}
+	hide_time(t);
 	t->at_exit = false;
 }
 

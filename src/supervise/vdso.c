@@ -9,12 +9,17 @@
  * which fork inherits. The time is data inside that range, so moving the clock is one small pwrite
  * for each address space, made while all tasks are stopped; the stubs need no lock.
  *
+ * Below its vDSO the kernel keeps the pages that its own functions compute from: the host's time,
+ * in plain sight of whoever reads them. Nothing of ours needs them, so each new program gives them
+ * up.
+ *
  * With --clock-step-ns every read must move the clock: the stubs then stay not ready for ever,
  * which makes each of them the plain call.
  */
 #include "supervise/vdso.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -28,6 +33,7 @@ enum { PATCH_MAX = 16384, NS_PER_S = 1000000000, TIME_BYTES = 40 };
 static unsigned char patch[PATCH_MAX]; /* bytes of the image from patch_at on */
 static uint64_t patch_at, patch_len;   /* relative to the vDSO's start */
 static uint64_t time_at, ready_at, gadget_at;
+static uint64_t data_len; /* of the kernel's own pages below the vDSO */
 
 struct image {
 	const unsigned char *base;
@@ -75,6 +81,26 @@ static uint64_t find_symbol(const struct image *v, const char *name, uint64_t *r
 	return 0;
 }
 
+/* [vvar] and, from 6.13 on, [vvar_vclock]: mapped right below the vDSO on both architectures. */
+static int find_data(uint64_t vdso, struct error *err)
+{
+	char line[512];
+	FILE *maps = fopen("/proc/self/maps", "re");
+
+	if (!maps)
+		return error_sys(err, "open '/proc/self/maps'");
+	data_len = 0;
+	while (fgets(line, sizeof(line), maps)) {
+		uint64_t start;
+
+		if (strstr(line, "[vvar") && sscanf(line, "%lx-", &start) == 1 && start < vdso &&
+			vdso - start > data_len)
+			data_len = vdso - start;
+	}
+	fclose(maps);
+	return 0;
+}
+
 int vdso_init(struct error *err)
 {
 	const struct arch_vdso_blob *blob = arch_vdso_blob();
@@ -83,6 +109,8 @@ int vdso_init(struct error *err)
 
 	if (!v.base)
 		return error_set(err, ERR_UNSUPPORTED, "the kernel maps no vDSO");
+	if (find_data((uint64_t)(uintptr_t)v.base, err) < 0)
+		return -1;
 	find_tables(&v);
 	if (!v.symbols || !v.strings || !v.symbol_count)
 		return error_set(err, ERR_UNSUPPORTED, "the vDSO has no symbol table");
@@ -116,6 +144,12 @@ int vdso_init(struct error *err)
 	ready_at = at[0] + blob->ready;
 	gadget_at = at[0] + blob->gadget;
 	return 0;
+}
+
+uint64_t vdso_data(const struct mm *mm, uint64_t *ret_len)
+{
+	*ret_len = data_len;
+	return mm->vdso - data_len;
 }
 
 uint64_t vdso_gadget(const struct mm *mm)

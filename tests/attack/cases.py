@@ -150,6 +150,8 @@ CASES = {
                             runs=2),
     "det/vsyscall": Case("time by the legacy vsyscall page", ENGINE, det=True),
     "det/vdso_gone": Case("unmap the vDSO", ENGINE, det=True, judge=j.same_detail, runs=2),
+    "det/vvar": Case("read the host's time in the pages below the vDSO", ENGINE, det=True, judge=j.same_detail,
+                     runs=2),
     "det/own_filter": Case("a seccomp filter of the guest's own that lets getrandom through", ENGINE, det=True,
                            judge=j.same_detail, runs=2),
     "det/filter_tracer": Case("a seccomp filter of the guest's own that hands a call to a tracer",

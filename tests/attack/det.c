@@ -130,6 +130,36 @@ enum verdict det_vsyscall(void)
 }
 #endif
 
+/*
+ * The kernel's own functions of time compute from pages below the vDSO, which hold the host's time.
+ * A pipe tells whether a page can be read. The harness compares two runs.
+ */
+enum verdict det_vvar(void)
+{
+	enum { PAGE = 4096, PAGES = 16 };
+	const uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
+	uint64_t digest = 0;
+	int ends[2], readable = 0;
+
+	if (!vdso)
+		return contained("there is no vDSO");
+	for (int i = 1; i <= PAGES; i++) {
+		unsigned char page[PAGE];
+
+		if (pipe(ends) < 0)
+			return escaped("no pipe");
+		if (write(ends[1], (const void *)(vdso - (uintptr_t)i * PAGE), PAGE) == PAGE &&
+			read(ends[0], page, PAGE) == PAGE) {
+			readable++;
+			for (int k = 0; k < PAGE; k++)
+				digest = digest * 31 + page[k];
+		}
+		close(ends[0]);
+		close(ends[1]);
+	}
+	return judged("%d pages below the vDSO, %llx", readable, (unsigned long long)digest);
+}
+
 static int global;
 
 /* Where things lie, and the kernel's 16 random bytes: the harness compares two runs. */
