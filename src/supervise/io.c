@@ -84,30 +84,42 @@ void io_external_read(struct task *t, int64_t len)
 	report_not_enforced(REASON_EXTERNAL_INPUT, "read of standard input");
 }
 
+/* Which argument of a call is the descriptor that it writes to; -1: it is no such call. */
+static int target_arg(int nr)
+{
+	switch (nr) {
+	case NR_write:
+	case NR_writev:
+	case NR_pwritev2: /* at the file's own position */
+	case NR_sendfile:
+		return 0;
+	case NR_tee:
+		return 1;
+	case NR_splice:
+		return 2;
+	default:
+		return -1;
+	}
+}
+
 bool io_waits_for_host(struct task *t)
 {
 	auto_gfd struct gfd g = GFD_NONE;
-	char path[40], text[64];
+	char path[40], text[128];
 	autoclose int fd = -1;
-	unsigned number;
+	unsigned arg[3];
 	ssize_t n;
-	int nr;
+	int nr, at;
 
 	snprintf(path, sizeof(path), "/proc/%d/syscall", t->tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 	text[n > 0 ? n : 0] = '\0';
-	if (sscanf(text, "%d %x", &nr, &number) != 2)
+	/* Of an address the low half is read, and not looked at. */
+	if (sscanf(text, "%d %x %x %x", &nr, &arg[0], &arg[1], &arg[2]) != 4)
 		return false;
-	switch (nr) {
-	case NR_write:
-	case NR_writev:
-	case NR_sendfile: /* its target comes first, as in write */
-		break;
-	default:
-		return false;
-	}
-	return gfd_open(t, (int)number, &g) == 0 && io_is_own_output(&g);
+	at = target_arg(nr);
+	return at >= 0 && gfd_open(t, (int)arg[at], &g) == 0 && io_is_own_output(&g);
 }
 
 void io_signal_taken(struct task *t, int sig)
