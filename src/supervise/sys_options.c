@@ -16,7 +16,10 @@
 
 #include "base/attr.h"
 #include "base/fd.h"
+#include "supervise/fdkind.h"
+#include "supervise/gmem.h"
 #include "supervise/handlers.h"
+#include "supervise/io.h"
 #include "supervise/task.h"
 #include "supervise/tighten.h"
 
@@ -45,9 +48,26 @@ static const uint32_t native_requests[] = {
 /* The type that terminal requests carry, and those of all files beside them (FIONREAD, FIONBIO). */
 enum { TERMINAL = 'T' };
 
+/* How much is queued. How fast the host writes our input, or drains our output, must not show. */
+static enum act count_queued(struct task *t, struct call *c)
+{
+	auto_gfd struct gfd g = GFD_NONE;
+	const int32_t none = 0;
+
+	if (gfd_open(t, (int)c->arg[0], &g) < 0)
+		return ACT_NATIVE;
+	if (io_is_external(&g))
+		io_external_read(t, 0);
+	else if (g.kind == FDKIND_PIPE && io_is_own_output(&g))
+		return call_done(c, gmem_write(t, c->arg[2], &none, sizeof(none)));
+	return ACT_NATIVE;
+}
+
 enum act enter_ioctl(struct task *t, struct call *c)
 {
 	uint32_t request = (uint32_t)c->arg[1];
+	if (request == FIONREAD)
+		return count_queued(t, c);
 	/* Writes to the run's own output must not fail because the host is slow: as fcntl's
 	 * F_SETFL. */
 	if (request == FIONBIO)
