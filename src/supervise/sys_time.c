@@ -340,6 +340,7 @@ static int write_itimer(struct task *t, uint64_t addr, uint64_t value_ns, uint64
 static int read_itimer(struct task *t, uint64_t addr, uint64_t *ret_value, uint64_t *ret_interval)
 {
 	struct itimerval it = {0};
+	struct timespec value, interval;
 
 	if (addr && gmem_read(t, addr, &it, sizeof(it)) < 0)
 		return -EFAULT;
@@ -347,10 +348,10 @@ static int read_itimer(struct task *t, uint64_t addr, uint64_t *ret_value, uint6
 		it.it_interval.tv_sec < 0 || it.it_interval.tv_usec < 0 ||
 		it.it_interval.tv_usec >= 1000000)
 		return -EINVAL;
-	*ret_value = (uint64_t)it.it_value.tv_sec * NS_PER_S + (uint64_t)it.it_value.tv_usec * 1000;
-	*ret_interval = (uint64_t)it.it_interval.tv_sec * NS_PER_S +
-			(uint64_t)it.it_interval.tv_usec * 1000;
-	return 0;
+	value = (struct timespec){it.it_value.tv_sec, it.it_value.tv_usec * 1000};
+	interval = (struct timespec){it.it_interval.tv_sec, it.it_interval.tv_usec * 1000};
+	return from_timespec(&value, ret_value) < 0 ? -EINVAL
+						    : from_timespec(&interval, ret_interval);
 }
 
 enum act enter_setitimer(struct task *t, struct call *c)
