@@ -8,6 +8,8 @@
 #include "base/chacha20.h"
 #include "supervise/report.h"
 
+enum { BLOCK = 64 }; /* bytes to one count of ChaCha20 */
+
 static unsigned char key[32];
 
 void entropy_init(const unsigned char k[32])
@@ -15,12 +17,22 @@ void entropy_init(const unsigned char k[32])
 	memcpy(key, k, sizeof(key));
 }
 
-void entropy_draw(struct task *t, void *ret_data, size_t len)
+uint64_t entropy_begin(struct task *t, size_t len)
 {
 	uint64_t draw = t->proc->draws++;
 
-	chacha20_stream(key, t->proc->ordinal, draw << 32, ret_data, len);
 	report_entropy(t->proc->ordinal, draw, (uint32_t)len);
+	return draw;
+}
+
+void entropy_piece(struct task *t, uint64_t draw, size_t offset, void *ret_data, size_t len)
+{
+	chacha20_stream(key, t->proc->ordinal, draw << 32 | offset / BLOCK, ret_data, len);
+}
+
+void entropy_draw(struct task *t, void *ret_data, size_t len)
+{
+	entropy_piece(t, entropy_begin(t, len), 0, ret_data, len);
 }
 
 void entropy_fixed(uint64_t which, void *ret_data, size_t len)

@@ -13,6 +13,10 @@
 void entropy_init(const unsigned char key[32]);
 /* The next draw of t's process. */
 void entropy_draw(struct task *t, void *ret_data, size_t len);
+/* The same in pieces, in order, for a draw too large to be held whole: all but the last are
+ * multiples of 64 bytes. */
+uint64_t entropy_begin(struct task *t, size_t len);
+void entropy_piece(struct task *t, uint64_t draw, size_t offset, void *ret_data, size_t len);
 /* A fixed value of the run (boot_id, machine-id): draw `which` of process ordinal 0. */
 void entropy_fixed(uint64_t which, void *ret_data, size_t len);
 /* 36 characters and a NUL: a version 4 UUID of 16 random bytes. */

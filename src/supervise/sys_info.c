@@ -7,7 +7,6 @@
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
-#include "base/mem.h"
 #include "supervise/clock.h"
 #include "supervise/entropy.h"
 #include "supervise/gmem.h"
@@ -17,7 +16,10 @@
 
 #define NS_PER_S 1000000000ull
 
-enum { DRAW_MAX = 32 * 1024 * 1024 - 1 /* the kernel's own bound: getrandom(2) */ };
+enum {
+	DRAW_MAX = 32 * 1024 * 1024 - 1, /* the kernel's own bound: getrandom(2) */
+	PIECE = 4096,
+};
 
 enum act enter_uname(struct task *t, struct call *c)
 {
@@ -75,15 +77,20 @@ enum act enter_sched_yield(struct task *t, struct call *c)
 enum act enter_getrandom(struct task *t, struct call *c)
 {
 	size_t len = c->arg[1] < DRAW_MAX ? c->arg[1] : DRAW_MAX;
-	autofree unsigned char *data = NULL;
+	unsigned char piece[PIECE];
+	uint64_t draw;
 
 	if (c->arg[2] & ~7ull)
 		return call_done(c, -EINVAL);
 	if (!len)
 		return call_done(c, 0);
-	data = mem_alloc(len);
-	entropy_draw(t, data, len);
-	if (gmem_write(t, c->arg[0], data, len) < 0)
-		return call_done(c, -EFAULT);
+	draw = entropy_begin(t, len);
+	for (size_t done = 0; done < len; done += PIECE) {
+		size_t part = len - done < PIECE ? len - done : PIECE;
+
+		entropy_piece(t, draw, done, piece, part);
+		if (gmem_write(t, c->arg[0] + done, piece, part) < 0)
+			return call_done(c, -EFAULT);
+	}
 	return call_done(c, (int64_t)len);
 }
