@@ -102,3 +102,12 @@ def degraded(place):
 def workflow_ids(place):
     runs = [place.run("head", "-c", "16", "/dev/urandom", options=["--workflow-id", i]).out for i in ("a", "b", "a")]
     return [] if runs[0] == runs[2] != runs[1] and len(runs[0]) == 16 else [f"{runs}"]
+
+
+@case("one process's draws do not move another's")
+def independent_draws(place):
+    outs = []
+    for size in (1, 100000):
+        script = f"head -c {size} /dev/urandom >/dev/null; head -c 16 /dev/urandom; cat /proc/sys/kernel/random/uuid"
+        outs.append(place.run("sh", "-c", script).out)
+    return [] if outs[0] == outs[1] and len(outs[0]) == 53 else [f"{outs}"]
