@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "supervise/clock.h"
 #include "supervise/inode.h"
+#include "supervise/main.h"
 #include "supervise/path.h"
 #include "supervise/procfs_make.h"
 #include "supervise/view.h"
@@ -120,6 +121,11 @@ static void put_status_line(
 
 		if (strncmp(line, "VmSize", 6) == 0)
 			put_status_row(&row, size_kib, out);
+		return;
+	}
+	/* As getgroups: a rootless user namespace could not set them. */
+	if (strncmp(line, "Groups:", 7) == 0) {
+		procfs_printf(out, "Groups:\t%" PRIu32 " \n", contract_get()->gid);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)
