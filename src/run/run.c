@@ -174,6 +174,18 @@ static int status_of(const struct run *r)
 	return guest_status(&r->first);
 }
 
+/* A signal that ends the run needs no word; one that the guest lived through does. */
+static void say_interrupt(const struct run *r)
+{
+	const char *what = r->first.notes.not_enforced[REASON_SIGNAL_FROM_OUTSIDE].first;
+	autofree char *line = NULL;
+
+	if (!r->first.was_interrupted || !what)
+		return;
+	line = str_format("determinism not enforced: %s", what);
+	r->say(line);
+}
+
 /* The lines at the end that explain the status. */
 static void say_end(const struct run *r, int status)
 {
@@ -194,6 +206,7 @@ static void say_end(const struct run *r, int status)
 	if (r->was_compared && difference_any(&r->difference))
 		verify_say(&r->difference, r->say);
 	if (status == 121 || (status == 122 && !notes_is_enforced(&r->first.notes))) {
+		say_interrupt(r);
 		line = str_format("the guest exited %d but this run is NOT reproducible; see the "
 				  "messages above",
 			guest_status(&r->first));

@@ -59,6 +59,14 @@ def stubborn(place):
     return expect(finish(p, 15), 130, lines=0)
 
 
+@case("^C that the guest handles is told, since its moment is nobody's choice")
+def handled(place):
+    p = place.start("sh", "-c", "trap 'exit 3' INT; echo ready; while :; do :; done")
+    p.stdout.readline()
+    os.kill(p.pid, signal.SIGINT)
+    return expect(finish(p, 15), 121, "determinism not enforced: signal 2 came from outside", "the guest exited 3 but")
+
+
 @case("^C during --verify ends both")
 def verify_interrupted(place):
     p = place.start(*FOREVER, options=["--verify"])
