@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """clang-format has nothing to change."""
+import re
 import subprocess
 
 from source import ROOT, files, tool, verdict
 
 program = tool("clang-format")
-problems = []
 paths = files("*.c", "*.h")
-for path in paths:
-    done = subprocess.run([program, "--dry-run", "--Werror", path], cwd=ROOT, capture_output=True, text=True)
-    if done.returncode:
-        first = next((line for line in done.stderr.splitlines() if "error" in line), "")
-        problems.append(f"{path}: run clang-format -i on it ({first})")
+done = subprocess.run([program, "--dry-run", "--Werror", *paths], cwd=ROOT, capture_output=True, text=True)
+first = {}
+for path, line in re.findall(r"^([^\s:]+):(\d+):\d+: error:", done.stderr, re.M):
+    first.setdefault(path, line)
+problems = [f"{path}:{line}: run clang-format -i on it" for path, line in first.items()]
+if done.returncode and not problems:
+    problems = [done.stderr]
 verdict(problems, len(paths), "C files")
