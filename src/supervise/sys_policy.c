@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identity, and calls on memory that are native but for what would tell of the host. */
+/* Identity, limits, and calls on memory that are native but for what would tell of the host. */
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <stddef.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "supervise/gmem.h"
 #include "supervise/handlers.h"
 #include "supervise/main.h"
+#include "supervise/report.h"
 #include "supervise/task.h"
 
 /* ---- identity ---- */
@@ -72,6 +74,37 @@ enum act enter_setresgid(struct task *t, struct call *c)
 {
 	(void)t;
 	return set_id(c, contract_get()->gid, 3);
+}
+
+/* ---- limits ---- */
+
+/*
+ * The kernel would measure CPU time of the host, and signal or kill by it. As with timers on CPU
+ * time, such a limit is accepted and never reached.
+ */
+static bool limits_cpu_time(struct task *t, uint32_t resource, uint64_t addr)
+{
+	struct rlimit limit;
+	if (!addr || (resource != RLIMIT_CPU && resource != RLIMIT_RTTIME))
+		return false;
+	if (gmem_read(t, addr, &limit, sizeof(limit)) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+		limit.rlim_cur > limit.rlim_max)
+		return false; /* no limit, EFAULT, EINVAL */
+	report_not_enforced(
+		REASON_TIMER_UNMODELLED, "a limit on CPU time is accepted and never reached");
+	return true;
+}
+
+enum act enter_setrlimit(struct task *t, struct call *c)
+{
+	return limits_cpu_time(t, (uint32_t)c->arg[0], c->arg[1]) ? call_done(c, 0) : ACT_NATIVE;
+}
+
+enum act enter_prlimit64(struct task *t, struct call *c)
+{
+	if (limits_cpu_time(t, (uint32_t)c->arg[1], c->arg[2]))
+		call_set_arg(t, 2, 0); /* asks for the old one alone */
+	return ACT_NATIVE;
 }
 
 /* ---- address space ---- */

@@ -157,4 +157,6 @@ CASES = {
     "det/filter_tracer": Case("a seccomp filter of the guest's own that hands a call to a tracer",
                               "the run is not enforced", det=True, judge=j.told),
     "det/rseq_cpu": Case("the CPU's number by rseq", ENGINE, det=True, control=False),
+    "det/cpu_limit": Case("see the host's CPU time by a limit on it", "accepted, never reached; the run is not enforced",
+                          det=True, judge=j.told),
 }

@@ -7,6 +7,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -251,4 +253,28 @@ enum verdict det_rseq_cpu(void)
 	} __attribute__((aligned(32))) area;
 
 	return refused("rseq", syscall(SYS_rseq, &area, sizeof(area), 0, 0x53053053));
+}
+
+static volatile sig_atomic_t limit_reached;
+
+static void on_limit(int sig)
+{
+	(void)sig;
+	limit_reached = 1;
+}
+
+/* A limit on CPU time: the kernel would say when so much of the host's was used. */
+enum verdict det_cpu_limit(void)
+{
+	struct rlimit limit = {1, RLIM_INFINITY};
+	unsigned long turns = 0;
+
+	signal(SIGXCPU, on_limit);
+	if (setrlimit(RLIMIT_CPU, &limit))
+		return contained("setrlimit: %s", strerror(errno));
+	while (!limit_reached && turns < 4000000000)
+		turns++;
+	if (limit_reached)
+		return escaped("a second of the host's CPU was over after %lu turns", turns);
+	return judged("the limit was not reached");
 }
