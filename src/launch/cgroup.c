@@ -26,6 +26,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "launch/janitor.h"
 
 enum { GROUPS = CGROUP_LIMITS + 1, UNIFIED = CGROUP_LIMITS, TEXT_MAX = 4 * 1024 * 1024 };
 
@@ -36,6 +37,7 @@ struct cgroup {
 	int fds[GROUPS];	  /* the same, open */
 	int tasks[CGROUP_LIMITS]; /* version 1: `tasks`, open for writing */
 	bool has[CGROUP_LIMITS];
+	struct janitor janitor;
 };
 
 /* True when word is an element of the comma-separated list. */
@@ -300,7 +302,7 @@ struct cgroup *cgroup_new(const struct contract *c)
 	struct cgroup *g = mem_alloc(sizeof(*g));
 	unsigned n = counter++;
 	struct places places = {slurp("/proc/self/cgroup"), slurp("/proc/self/mountinfo")};
-	bool all_v1 = true;
+	bool all_v1 = true, any = false;
 	char parent[PATH_MAX];
 	size_t top;
 
@@ -317,6 +319,11 @@ struct cgroup *cgroup_new(const struct contract *c)
 		new_v2(g, &places, c, n);
 	mem_cleanup(&places.groups);
 	mem_cleanup(&places.mounts);
+	g->janitor = JANITOR_NONE;
+	for (int i = 0; i < GROUPS; i++)
+		any = any || g->paths[i];
+	if (any)
+		janitor_start(&g->janitor, g->paths, GROUPS);
 	return g;
 }
 
@@ -374,5 +381,6 @@ void cgroup_free(struct cgroup *g)
 			remove_group(g->paths[i]);
 		mem_cleanup(&g->paths[i]);
 	}
+	janitor_finish(&g->janitor);
 	mem_cleanup(&g);
 }
