@@ -67,7 +67,7 @@ enum verdict det_cpuid_enable(void)
 	return contained("the fixed model");
 }
 
-/* cpuid hides it, but the instruction works: a run that holds it is not enforced. */
+/* cpuid hides it, but the instruction works and nothing tells. */
 static int draw(unsigned long long *value)
 {
 	unsigned char ok;
