@@ -8,14 +8,18 @@
  */
 #include "run/run.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "codec/json.h"
 #include "run/contract.h"
@@ -301,8 +305,35 @@ static int take_report(struct run *r, int status, char **ret_report, struct erro
 	return r->o->report ? report_write(r->o->report, *ret_report, err) : 0;
 }
 
+/* What is to be written at the end is tried before the guest runs, for that may take long. */
+static int check_place(const char *option, const char *path, struct error *err)
+{
+	autofree char *tidy = path_tidy(path), *dir = path_dirname(tidy);
+
+	return access(dir, W_OK | X_OK) < 0 ? error_sys(err, "%s '%.300s'", option, path) : 0;
+}
+
+static int check_report(const struct run_options *o, struct error *err)
+{
+	autofree char *real = realpath(o->report, NULL);
+	struct stat st = {0};
+
+	if (real && stat(real, &st) == 0 && S_ISDIR(st.st_mode))
+		return error_set(err, ERR_USAGE, "--report '%.300s' is a directory", o->report);
+	if (real && !S_ISREG(st.st_mode))
+		return 0;
+	if (check_place("--report", real ? real : o->report, err) == 0)
+		return 0;
+	/* It may lie in what --out is about to make. */
+	return o->out && err->sys == ENOENT ? 0 : -1;
+}
+
 static int check_options(const struct run *r, struct error *err)
 {
+	if (r->o->report && check_report(r->o, err) < 0)
+		return -1;
+	if (r->o->out && access(r->o->out, F_OK) < 0 && check_place("--out", r->o->out, err) < 0)
+		return -1;
 	if (r->o->out && !r->contract.copy_dir)
 		return error_set(err, ERR_USAGE,
 			"--out: there is no private copy to take it from (it is made of the "

@@ -42,6 +42,17 @@ refused("--report", "/nonexistent/dir/report", "/nonexistent/dir")
 refused("--out", "/proc/nowhere", "/proc/nowhere")
 
 
+@case("what cannot be written at the end is told before the program runs", modes=[h.MODES[0]])
+def unwritable(place):
+    problems = []
+    for options in (["--report", "/nonexistent/dir/r"], ["--report", "/tmp"], ["--out", "/nonexistent/dir"]):
+        done = place.run("echo", "ran", options=options)
+        problems += expect(done, 125, options[1])
+        if done.out:
+            problems.append(f"{options}: the program ran all the same")
+    return problems
+
+
 @case("no command is refused", modes=[h.MODES[0]])
 def no_command(place):
     return expect(place.run(), 125, "command")
