@@ -130,15 +130,15 @@ enum act enter_wait4(struct task *t, struct call *c)
 	return wait_for(t, c, P_PGID, -pid, options);
 }
 
-/* The process behind a pidfd; 0: the kernel answers at once (an error, or the pidfd is
- * non-blocking). */
-static pid_t pid_behind(struct task *t, int number)
+/* The process behind a pidfd; 0: there is none, and the kernel says so at once. */
+static pid_t pid_behind(struct task *t, int number, bool *ret_nonblock)
 {
 	auto_gfd struct gfd g = GFD_NONE;
 	uint64_t pid = 0;
 
-	if (gfd_open(t, number, &g) < 0 || gfd_is_nonblock(&g) || !gfd_info(&g, "Pid", 10, &pid))
+	if (gfd_open(t, number, &g) < 0 || !gfd_info(&g, "Pid", 10, &pid))
 		return 0;
+	*ret_nonblock = gfd_is_nonblock(&g);
 	return (pid_t)pid;
 }
 
@@ -146,14 +146,17 @@ enum act enter_waitid(struct task *t, struct call *c)
 {
 	int type = (int)c->arg[0];
 	int64_t id = (int32_t)c->arg[1];
+	bool nonblock = false;
 
 	if (type == P_PIDFD) {
-		id = pid_behind(t, (int)id);
+		id = pid_behind(t, (int)id, &nonblock);
 		type = P_PID;
 	} else if (type != P_ALL && type != P_PID && type != P_PGID) {
 		return ACT_LEAVE; /* EINVAL */
 	}
-	return type == P_PID && id <= 0 ? ACT_LEAVE : wait_for(t, c, type, id, (int)c->arg[3]);
+	if (nonblock || (type == P_PID && id <= 0))
+		return ACT_LEAVE;
+	return wait_for(t, c, type, id, (int)c->arg[3]);
 }
 
 static void collected(pid_t pid)
@@ -239,9 +242,9 @@ enum act enter_kill(struct task *t, struct call *c)
 	int32_t pid = (int32_t)c->arg[0];
 	struct task *target;
 
-	if (pid == 1 && c->nr == NR_kill && sig)
-		return call_done(
-			c, 0); /* init ignores what guests send: our handlers are for the host */
+	/* Init ignores what guests send: our handlers are for the host. */
+	if (pid == 1 && sig && (c->nr != NR_tgkill || c->arg[1] == 1))
+		return call_done(c, 0);
 	sched_signals_changed();
 	if (sig == SIGSTOP || sig == SIGCONT)
 		sched_children_changed();
@@ -264,10 +267,60 @@ void leave_kill(struct task *t, struct call *c)
 		signals_continued(t, (pid_t)c->arg[0]);
 }
 
+/* A call that brings a siginfo along: which process, which signal, where the siginfo is. */
+static pid_t queue_target(struct task *t, const struct call *c, int *ret_sig, uint64_t *ret_info)
+{
+	bool nonblock;
+	bool thread = c->nr == NR_rt_tgsigqueueinfo;
+
+	*ret_sig = (int)c->arg[thread ? 2 : 1];
+	*ret_info = c->arg[thread ? 3 : 2];
+	return c->nr == NR_pidfd_send_signal ? pid_behind(t, (int)c->arg[0], &nonblock)
+					     : (pid_t)c->arg[0];
+}
+
+/* The kernel would take this siginfo (none: only pidfd_send_signal can do without). */
+static bool is_queueable(struct task *t, const struct call *c, int sig, uint64_t addr)
+{
+	siginfo_t info;
+
+	if (c->nr == NR_pidfd_send_signal && c->arg[3])
+		return false;
+	if (!addr)
+		return c->nr == NR_pidfd_send_signal;
+	if (gmem_read(t, addr, &info, sizeof(info)) < 0 || info.si_code >= 0 ||
+		info.si_code == SI_TKILL)
+		return false;
+	return c->nr != NR_pidfd_send_signal || info.si_signo == sig;
+}
+
+/* rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal: as kill. */
 enum act enter_queue_signal(struct task *t, struct call *c)
 {
-	(void)t;
-	(void)c;
+	uint64_t info;
+	int sig;
+	pid_t pid = queue_target(t, c, &sig, &info);
+	struct process *target = process_find(pid);
+
+	if (pid == 1 && sig)
+		return call_done(c, 0);
 	sched_signals_changed();
-	return ACT_NATIVE;
+	if (sig == SIGSTOP || sig == SIGCONT)
+		sched_children_changed();
+	if (sig == SIGCONT)
+		return ACT_LEAVE;
+	if (sig != SIGKILL || !target || target == t->proc || target->zombie ||
+		!is_queueable(t, c, sig, info))
+		return ACT_NATIVE;
+	return loop_kill_process(target) < 0 ? ACT_NATIVE : call_done(c, 0);
+}
+
+void leave_queue_signal(struct task *t, struct call *c)
+{
+	uint64_t info;
+	int sig;
+	pid_t pid = queue_target(t, c, &sig, &info);
+
+	if (c->result == 0 && pid > 0)
+		signals_continued(t, pid);
 }

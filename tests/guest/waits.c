@@ -106,6 +106,25 @@ static void by_pidfd(void)
 	close(fd);
 }
 
+/* The death of a child that sleeps must come before its sleep ends. */
+static void killed_by_pidfd(void)
+{
+	const long start = now();
+	const pid_t child = fork();
+	int fd;
+
+	if (child == 0) {
+		sleep(100);
+		_exit(4);
+	}
+	sleep(1);
+	fd = (int)syscall(SYS_pidfd_open, child, 0);
+	if (fd < 0 || syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) < 0)
+		exit(1);
+	say("killed by pidfd", start, child, 0);
+	close(fd);
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -113,5 +132,6 @@ int main(void)
 	continues();
 	stays();
 	by_pidfd();
+	killed_by_pidfd();
 	return 0;
 }

@@ -13,4 +13,5 @@
 #: out left there: signal 19
 #: out killed: told, status 0x9, after 0 s
 #: out by pidfd: 4, after 2 s
+#: out killed by pidfd: told, status 0x9, after 1 s
 ./waits
