@@ -125,6 +125,7 @@ static void process_gone(struct process *p, int status)
 	for (struct process *q = process_list, *next; q; q = next) {
 		next = q->next;
 		if (q->parent == p->pid) {
+			q->doomed = q->dies_with_parent;
 			q->parent = new_parent(p);
 			if (q->zombie && q->parent == 1)
 				process_free(q);

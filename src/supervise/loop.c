@@ -284,6 +284,24 @@ int loop_kill_process(struct process *p)
 	return 0;
 }
 
+/*
+ * Those who wanted to die with a parent that is gone, one after the other. The current task may be
+ * among them: it stands at a stop, so that nobody looks at it any more.
+ */
+static void kill_doomed(void)
+{
+	for (struct process *p = process_list, *next; p && !loop_is_ending(); p = next) {
+		next = p->next;
+		if (!p->doomed)
+			continue;
+		p->doomed = false;
+		if (current && current->proc == p)
+			current = NULL;
+		if (!p->zombie && loop_kill_process(p) == 0)
+			next = process_list; /* as in a kill of many: from the start */
+	}
+}
+
 static void run_current(void)
 {
 	while (current && !loop_is_ending()) {
@@ -302,6 +320,7 @@ static void run_current(void)
 			wait_report();
 		while (current == t && current_runs);
 		drain_dying();
+		kill_doomed();
 		if (!current)
 			return;
 		if (t->state != TASK_RUNNING) {
@@ -324,6 +343,7 @@ int loop_run(struct process *the_first)
 	life_init(first);
 	for (;;) {
 		drain_dying();
+		kill_doomed();
 		current = sched_next();
 		if (!current)
 			break;

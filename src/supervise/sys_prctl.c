@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 
 #include "base/attr.h"
@@ -106,9 +107,26 @@ static enum act get_dumpable(struct task *t, struct call *c)
 	return call_done(c, !t->mm->undumpable);
 }
 
+/*
+ * The kernel would kill in the middle of whatever is going on, and several in its own order.
+ * Unlike there, it is the parent's whole process whose end counts, not its thread's.
+ */
+static enum act set_pdeathsig(struct task *t, struct call *c)
+{
+	t->proc->dies_with_parent = c->arg[1] == SIGKILL;
+	if (t->proc->dies_with_parent)
+		call_set_arg(t, 1, 0);
+	return ACT_NATIVE;
+}
+
 static enum act answer_int(struct task *t, struct call *c, int32_t value)
 {
 	return call_done(c, gmem_write(t, c->arg[1], &value, sizeof(value)));
+}
+
+static enum act get_pdeathsig(struct task *t, struct call *c)
+{
+	return t->proc->dies_with_parent ? answer_int(t, c, SIGKILL) : ACT_NATIVE;
 }
 
 static enum act get_tsc(struct task *t, struct call *c)
@@ -160,8 +178,8 @@ static const struct option {
 	call_enter_fn *enter;
 	int answer;
 } options[] = {
-	{PR_SET_PDEATHSIG, enter_native, 0},
-	{PR_GET_PDEATHSIG, enter_native, 0},
+	{PR_SET_PDEATHSIG, set_pdeathsig, 0},
+	{PR_GET_PDEATHSIG, get_pdeathsig, 0},
 	{PR_GET_DUMPABLE, get_dumpable, 0},
 	{PR_SET_DUMPABLE, set_dumpable, 0},
 	{PR_GET_KEEPCAPS, enter_native, 0},

@@ -41,6 +41,8 @@ struct process {
 	bool tight;		 /* the strict filter is in */
 	bool own_filter;	 /* the guest installed a seccomp filter of its own */
 	bool leader_gone;	 /* the main thread left before the others */
+	bool dies_with_parent;	 /* PR_SET_PDEATHSIG is SIGKILL, which we send ourselves */
+	bool doomed;		 /* its parent died: to be killed at the next occasion */
 	bool stop_untold;	 /* stopped, and no wait of its parent has told it */
 	bool continued_untold;	 /* the same of going on again */
 	int exit_status;	 /* as waitpid gives it, once zombie */

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -125,13 +126,48 @@ static void killed_by_pidfd(void)
 	close(fd);
 }
 
+static void die_with_parent(int i)
+{
+	int signal = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_GET_PDEATHSIG, &signal);
+	if (signal != SIGKILL)
+		_exit(1);
+	sleep(i < 3 ? 100 : 1);
+	kill(getppid(), SIGKILL);
+	pause(); /* dead before, or soon */
+}
+
+/* One of several that die with their parent kills it. */
+static void orphans(void)
+{
+	const long start = now();
+	const pid_t parent = fork();
+	int status, killed = 0;
+
+	if (parent == 0) {
+		for (int i = 0; i < 4; i++)
+			if (fork() == 0)
+				die_with_parent(i);
+		sleep(50);
+		_exit(1);
+	}
+	say("parent", start, parent, 0);
+	while (wait(&status) > 0)
+		killed += WIFSIGNALED(status);
+	printf("with it: %d, after %ld s\n", killed, now() - start);
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	stops();
 	continues();
 	stays();
 	by_pidfd();
 	killed_by_pidfd();
+	orphans();
 	return 0;
 }

@@ -14,4 +14,6 @@
 #: out killed: told, status 0x9, after 0 s
 #: out by pidfd: 4, after 2 s
 #: out killed by pidfd: told, status 0x9, after 1 s
+#: out parent: told, status 0x9, after 1 s
+#: out with it: 4, after 1 s
 ./waits
