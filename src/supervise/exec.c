@@ -12,12 +12,13 @@
 #include "supervise/entropy.h"
 #include "supervise/gmem.h"
 #include "supervise/inject.h"
+#include "supervise/path.h"
 #include "supervise/report.h"
 #include "supervise/vdso.h"
 #include "wire/sysnr.h"
 
 /* Finds what the kernel told the new program about itself. */
-static bool read_auxv(pid_t tid, uint64_t *ret_vdso, uint64_t *ret_random)
+static bool read_auxv(pid_t tid, uint64_t *ret_vdso, uint64_t *ret_random, uint64_t *ret_name)
 {
 	Elf64_auxv_t auxv[64];
 	char path[32];
@@ -35,12 +36,16 @@ static bool read_auxv(pid_t tid, uint64_t *ret_vdso, uint64_t *ret_random)
 			*ret_vdso = auxv[i].a_un.a_val;
 		else if (auxv[i].a_type == AT_RANDOM)
 			*ret_random = auxv[i].a_un.a_val;
+		else if (auxv[i].a_type == AT_EXECFN)
+			*ret_name = auxv[i].a_un.a_val;
 	return n > 0;
 }
 
-static void tell_program(struct task *t)
+/* Of a script /proc has the interpreter alone: the file that was named is told before it. */
+static void tell_program(struct task *t, uint64_t name)
 {
-	char link[32], path[4096];
+	auto_path struct path named = PATH_NONE;
+	char link[32], path[PATH_MAX], script[PATH_MAX];
 	ssize_t n;
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", t->tid);
@@ -48,6 +53,9 @@ static void tell_program(struct task *t)
 	if (n < 0)
 		return;
 	path[n] = '\0';
+	if (name && path_find(t, AT_FDCWD, name, 0, &named) == PATH_FOUND &&
+		path_name(named.fd, script) && strcmp(script, path) != 0)
+		report_exec(t, script);
 	report_exec(t, path);
 }
 
@@ -86,7 +94,7 @@ static void set_up(struct task *t)
 
 void exec_done(struct task *t)
 {
-	uint64_t vdso = 0, random = 0;
+	uint64_t vdso = 0, random = 0, name = 0;
 	unsigned char bytes[16];
 	struct error err;
 
@@ -94,7 +102,7 @@ void exec_done(struct task *t)
 	t->clear_tid = 0;
 	mm_unref(t->mm);
 	t->mm = mm_new();
-	if (!read_auxv(t->tid, &vdso, &random))
+	if (!read_auxv(t->tid, &vdso, &random, &name))
 		return; /* killed meanwhile */
 	t->mm->vdso = vdso;
 	if (vdso && vdso_patch(t->mm, &err) < 0)
@@ -105,5 +113,5 @@ void exec_done(struct task *t)
 			report_not_enforced(REASON_UNMODELLED, "could not replace AT_RANDOM");
 	}
 	set_up(t);
-	tell_program(t);
+	tell_program(t, name);
 }

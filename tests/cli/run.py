@@ -212,6 +212,9 @@ def reports(c):
            and all(listed.values()) else [listed])
     c.case("so are the shared libraries that they mapped",
            [] if any("/libc.so" in k or "/libc-" in k for k in listed) else [listed])
+    done = c.run(["sh", "-c", "printf '#!/bin/sh\\n:' >s; chmod 755 s; ln -s s l; ./l"])
+    listed = [(p["path"].rpartition("/")[2], bool(p["sha256"])) for p in done.report["programs"]]
+    c.case("so is a script, under its own name", [] if ("s", True) in listed and ("l", True) not in listed else [listed])
     done = c.run(["true"], ["--json"], report=False)
     last = done.err.decode().splitlines()[-1]
     c.case("--json is the last line of standard error", [] if json.loads(last)["format"] == "sandglass.run/1" else [last])
