@@ -208,8 +208,9 @@ json_t *report_json(const struct report *r)
 	json_put(o, "exit", exit_json(r->first));
 	json_put(o, "status", json_u64((uint64_t)r->status));
 	json_put(o, "enforced",
-		json_boolean(
-			ran && r->contract->deterministic && notes_is_enforced(&r->first->notes)));
+		json_boolean(ran && r->contract->deterministic &&
+			     notes_is_enforced(&r->first->notes) &&
+			     !(r->difference && difference_any(r->difference))));
 	json_put(o, "not_enforced", not_enforced_json(&r->first->notes));
 	json_put(o, "assumptions", assumptions_json(&r->first->notes));
 	json_put(o, "clock", clock_json(r));
