@@ -43,6 +43,14 @@ def listener(family, address):
     return s
 
 
+def ptrace_is_restricted():
+    try:
+        with open("/proc/sys/kernel/yama/ptrace_scope", encoding="utf-8") as f:
+            return f.read().strip() != "0"
+    except OSError:
+        return False
+
+
 class Canaries:
     """Sets all of it up, one user at a time (a lock: the places are fixed), and takes it away."""
 
@@ -69,11 +77,20 @@ class Canaries:
         file = os.open(self.secret, os.O_RDONLY)
         os.dup2(file, FD, inheritable=True)
         os.close(file)
+        # What this kernel does not have cannot be reached either: {attack: why it proves nothing}.
+        self.absent = {}
+        if self.shm < 0:
+            self.absent["ipc/sysv_shm"] = "this kernel has no SysV segments"
+        if self.queue < 0:
+            self.absent["ipc/mqueue"] = "this kernel has no message queues"
+        if not h.IS_ROOT and ptrace_is_restricted():
+            self.absent["proc/ptrace_host"] = "Yama lets nobody trace a process that is no descendant"
         for mode in h.MODES:
             p = subprocess.Popen(h.as_mode(mode, ["/usr/bin/python3", "-c", PROCESS, "".join(WORDS)]), env=h.ENV,
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             self.processes[mode] = p
-            p.stdout.readline()
+            if int(p.stdout.readline() or -1) < 0:
+                self.absent["sys/keyring"] = "this kernel has no keyrings"
         return self
 
     def __exit__(self, *_):
