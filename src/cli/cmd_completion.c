@@ -6,12 +6,18 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "codec/json.h"
+#include "wire/reasons.h"
 
 struct values {
 	bool json;
 };
 
 static const struct cli_option options[] = {{0}};
+
+static bool is_path(const struct cli_option *o)
+{
+	return strstr(o->value, "DIR") || strstr(o->value, "SRC") || strstr(o->value, "FILE");
+}
 
 static void write_script(FILE *out)
 {
@@ -40,10 +46,25 @@ static void write_script(FILE *out)
 		fprintf(out, "--json --help' ;;\n");
 	}
 	fprintf(out, "\tesac\n"
-		     "\tcase $before in\n\t");
+		     "\tcase ${COMP_WORDS[1]} in\n"
+		     "\texplain) names+=' ");
+	for (int r = 0; r < REASON_COUNT; r++)
+		fprintf(out, "%s ", reason_info((enum reason)r)->code);
+	fprintf(out, "' ;;\n\thelp) names+=' ");
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s ", commands[i]->name);
+	fprintf(out, "' ;;\n"
+		     "\tcompletion) names+=' bash' ;;\n"
+		     "\tesac\n"
+		     "\tcase $before in\n");
+	/* The value of an option is none of the options. */
+	fprintf(out, "\t");
 	for (const struct cli_option *o = command_run.options; o->name; o++)
-		if (o->value && (strstr(o->value, "DIR") || strstr(o->value, "SRC") ||
-					strstr(o->value, "FILE")))
+		if (o->value && !is_path(o))
+			fprintf(out, "--%s|", o->name);
+	fprintf(out, "'') ;;\n\t");
+	for (const struct cli_option *o = command_run.options; o->name; o++)
+		if (o->value && is_path(o))
 			fprintf(out, "--%s|", o->name);
 	fprintf(out, "'') COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
 		     "\t*) COMPREPLY=($(compgen -W \"$names\" -- \"$word\")) ;;\n"
