@@ -39,7 +39,7 @@ static uint64_t busy_epoch, park_seq;
 static bool idle_can_step; /* a yield or poll was among the idle acts */
 static uint64_t reads_in_row;
 static bool spin_said;
-static bool signals_changed, children_changed, moved;
+static bool signals_changed, signals_unseen, children_changed, moved;
 
 void sched_enqueue(struct task *t)
 {
@@ -180,6 +180,11 @@ void sched_wake(struct task *t)
 		stop_complete(t, t->row->enter(t, &t->call));
 }
 
+void sched_signals_unseen(void)
+{
+	signals_unseen = true;
+}
+
 void sched_moved(void)
 {
 	moved = true;
@@ -288,7 +293,7 @@ struct task *sched_next(void)
 		if (timer_next(&due) && due <= clock_monotonic())
 			clock_advance(clock_monotonic()); /* a sleep of nothing */
 		retry_parked(); /* before signals: a call that can answer does not end with EINTR */
-		if (signals_changed) {
+		if (signals_changed || signals_unseen) {
 			signals_changed = false;
 			signals_wake_parked();
 		}

@@ -66,6 +66,8 @@ void park_with_mask(struct task *t, uint64_t mask);
 /* A signal may have become pending for somebody: parked tasks are looked at before the next switch.
  */
 void sched_signals_changed(void);
+/* From now on signals come that no call sends (SIGIO): they are looked for at every switch. */
+void sched_signals_unseen(void);
 /* A child died or stopped: PARK_CHILD tasks are tried again. */
 void sched_children_changed(void);
 /* A parked task moved data (a part of a large write) though it may park again: the others are tried

@@ -70,6 +70,12 @@ enum act enter_fcntl(struct task *t, struct call *c)
 		/* Its writes to the run's own output must not fail because the host is slow. */
 		if (c->arg[2] & O_NONBLOCK)
 			tighten(t);
+		if (c->arg[2] & O_ASYNC)
+			sched_signals_unseen();
+		return ACT_NATIVE;
+	case F_SETLEASE:
+	case F_NOTIFY:
+		sched_signals_unseen();
 		return ACT_NATIVE;
 	default:
 		return ACT_NATIVE;

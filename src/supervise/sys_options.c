@@ -20,6 +20,7 @@
 #include "supervise/gmem.h"
 #include "supervise/handlers.h"
 #include "supervise/io.h"
+#include "supervise/sched.h"
 #include "supervise/task.h"
 #include "supervise/tighten.h"
 
@@ -72,6 +73,8 @@ enum act enter_ioctl(struct task *t, struct call *c)
 	 * F_SETFL. */
 	if (request == FIONBIO)
 		tighten(t);
+	if (request == FIOASYNC)
+		sched_signals_unseen();
 	if (_IOC_TYPE(request) == TERMINAL)
 		return ACT_NATIVE;
 	for (size_t i = 0; i < ARRAY_LEN(native_requests); i++)
