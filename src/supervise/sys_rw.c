@@ -11,6 +11,7 @@
 #include "supervise/handlers.h"
 #include "supervise/inotify.h"
 #include "supervise/stream.h"
+#include "supervise/sys_timerfd.h"
 #include "supervise/tty.h"
 #include "wire/sysnr.h"
 
@@ -108,6 +109,7 @@ enum act enter_read(struct task *t, struct call *c)
 	if (is_positioned(c) || is_too_short(t, c, &g))
 		return ACT_NATIVE;
 	o = options(c, &g);
+	timerfd_before_read(&g);
 	act = stream_wait_readable(t, c, &g, &o);
 	if (act != ACT_NATIVE || (g.kind != FDKIND_TTY && g.kind != FDKIND_ANON) ||
 		!(gfd_poll(&g, POLLIN) & POLLIN))

@@ -5,10 +5,10 @@
  * How it works: the guest's descriptor is an eventfd, whose reads answer like a timerfd's: an
  * 8-byte count, then zero. The supervisor keeps a duplicate (an eventfd has no end of file that it
  * could delay) and adds to the count when the timer is due, so that read, poll, select and epoll
- * need to know nothing of it. A timer is found again by the number that the kernel gives every
- * eventfd, which is not given to another while we hold the duplicate. Duplicates that no guest has
- * any more are closed now and then: when their number has doubled, and when a timer keeps firing
- * unread.
+ * need to know nothing of it. As in the kernel, an interval timer that came due goes on only when
+ * it is read or asked: what came due meanwhile is counted then. A timer is found again by the
+ * number that the kernel gives every eventfd, which is not given to another while we hold the
+ * duplicate. Duplicates that no guest has any more are closed when their number has doubled.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,10 +29,11 @@
 #include "supervise/handlers.h"
 #include "supervise/inject.h"
 #include "supervise/ready.h"
+#include "supervise/sys_timerfd.h"
 #include "supervise/tighten.h"
 #include "wire/sysnr.h"
 
-enum { UNREAD_CHECK = 16, GC_FIRST = 64 };
+enum { GC_FIRST = 64 };
 static const uint64_t ns_per_s = 1000000000;
 
 struct timerfd {
@@ -40,7 +41,8 @@ struct timerfd {
 	uint64_t id; /* eventfd-id */
 	bool realtime;
 	uint64_t interval_ns;
-	uint64_t unread; /* expirations since somebody last read it */
+	bool rests;	  /* an interval timer that came due and was not read yet */
+	uint64_t next_ns; /* when it would come due next, if it rests */
 	struct timer timer;
 	struct timerfd *next;
 };
@@ -117,23 +119,54 @@ static bool is_unread(const struct timerfd *f)
 	return poll(&p, 1, 0) > 0 && (p.revents & POLLIN);
 }
 
+static void count(const struct timerfd *f, uint64_t expirations)
+{
+	/* A counter at its limit stays there, as a timerfd's that nobody reads for 500 years. */
+	if (write(f->fd, &expirations, sizeof(expirations)) < 0)
+		return;
+}
+
 static void expire(struct timer *timer)
 {
 	struct timerfd *f = timer->owner;
-	uint64_t due = timer->deadline_ns, now = clock_monotonic(), count = 1;
 
-	f->unread = is_unread(f) ? f->unread + 1 : 0;
-	if (f->unread >= UNREAD_CHECK && (f->unread & (f->unread - 1)) == 0 && !is_held(f)) {
-		timerfd_free(f);
+	f->rests = f->interval_ns != 0;
+	f->next_ns = timer->deadline_ns + f->interval_ns;
+	count(f, 1);
+}
+
+static void go_on(struct timerfd *f)
+{
+	uint64_t now = clock_monotonic(), missed = 0;
+
+	if (!f->rests)
 		return;
+	f->rests = false;
+	if (f->next_ns <= now) {
+		missed = (now - f->next_ns) / f->interval_ns + 1;
+		count(f, missed);
 	}
-	if (f->interval_ns) {
-		count += now > due ? (now - due) / f->interval_ns : 0;
-		timer_arm(&f->timer, due + count * f->interval_ns, expire, f);
-	}
-	/* A counter at its limit stays there, as a timerfd's that nobody reads for 500 years. */
-	if (write(f->fd, &count, sizeof(count)) < 0)
+	timer_arm(&f->timer, f->next_ns + missed * f->interval_ns, expire, f);
+}
+
+static struct timerfd *find_by_id(uint64_t id)
+{
+	for (struct timerfd *f = timerfds; f; f = f->next)
+		if (f->id == id)
+			return f;
+	return NULL;
+}
+
+void timerfd_before_read(const struct gfd *g)
+{
+	struct timerfd *f;
+	uint64_t id = 0;
+
+	if (!timerfds || g->kind != FDKIND_ANON || !gfd_info(g, id_key, 10, &id))
 		return;
+	f = find_by_id(id);
+	if (f)
+		go_on(f);
 }
 
 enum act enter_timerfd_create(struct task *t, struct call *c)
@@ -179,12 +212,8 @@ static int find(struct task *t, int number, struct timerfd **ret)
 		return -EBADF;
 	if (g.kind != FDKIND_ANON || !gfd_info(&g, id_key, 10, &id))
 		return -EINVAL;
-	for (struct timerfd *f = timerfds; f; f = f->next)
-		if (f->id == id) {
-			*ret = f;
-			return 0;
-		}
-	return -EINVAL;
+	*ret = find_by_id(id);
+	return *ret ? 0 : -EINVAL;
 }
 
 static struct timespec timespec_of(uint64_t ns)
@@ -192,10 +221,11 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){(time_t)(ns / ns_per_s), (long)(ns % ns_per_s)};
 }
 
-static int write_setting(struct task *t, uint64_t addr, const struct timerfd *f)
+static int write_setting(struct task *t, uint64_t addr, struct timerfd *f)
 {
 	struct itimerspec its = {{0}, {0}};
 
+	go_on(f);
 	its.it_interval = timespec_of(f->interval_ns);
 	if (timer_is_armed(&f->timer)) {
 		uint64_t now = clock_monotonic(), due = f->timer.deadline_ns;
@@ -223,7 +253,7 @@ static void set(struct timerfd *f, uint64_t value, uint64_t interval, bool absol
 	/* Expirations of the old setting are forgotten. */
 	if (is_unread(f) && read(f->fd, &drained, sizeof(drained)) < 0)
 		return;
-	f->unread = 0;
+	f->rests = false;
 	f->interval_ns = interval;
 	if (!value)
 		return;

@@ -84,6 +84,10 @@ int main(void)
 	show(fd);
 	say("disarm", set(fd, 0, 0, 0));
 	say("poll", poll(&p, 1, 5000));
+	say("fast", set(fd, 0, 0x1p-20, 0x1p-20));
+	sleep(100);
+	expirations(fd, "very many");
+	say("disarm", set(fd, 0, 0, 0));
 	expirations(wall, "not armed");
 	clock_gettime(CLOCK_REALTIME, &now);
 	say("absolute", set(wall, TFD_TIMER_ABSTIME, (double)now.tv_sec + 10, 0));
