@@ -11,7 +11,8 @@
 MUST_CHECK int vdso_init(struct error *err);
 /* After exec: writes the stubs with the present time into mm, whose vdso address is set. */
 MUST_CHECK int vdso_patch(struct mm *mm, struct error *err);
-/* Where mm has the kernel's own pages of time, and their length, which is 0 where there are none. */
+/* Where mm has the kernel's own pages of time, and their length, which is 0 where there are none.
+ */
 uint64_t vdso_data(const struct mm *mm, uint64_t *ret_len);
 /* Address of a system call instruction in mm that nothing else runs; 0 when the stubs are not
  * there. */
