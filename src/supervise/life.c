@@ -160,6 +160,9 @@ void life_task_gone(struct task *t, int status)
 	futex_owner_died();
 	mm_unref(mm);
 	sched_busy();
+	/* The main thread went before: its report comes now, and is waited for like a death. */
+	if (!leader && p->leader_gone && p->tasks == 1)
+		p->dying = true;
 	if (leader && p->tasks == 0)
 		process_gone(p, status);
 }
@@ -172,6 +175,7 @@ bool life_leader_left(struct task *t)
 	while (host_task_state(t->tid) != 'Z' && host_task_state(t->tid) != 'X')
 		usleep(50);
 	t->state = TASK_LEFT;
+	t->proc->leader_gone = true;
 	if (t->clear_tid)
 		futex_wake_address(t->mm, t->clear_tid, 1);
 	t->clear_tid = 0;
@@ -197,5 +201,6 @@ struct task *life_exec_renamed(pid_t tid)
 		}
 	}
 	t->tid = tid;
+	t->proc->leader_gone = false;
 	return t;
 }
