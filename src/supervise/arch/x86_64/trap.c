@@ -62,6 +62,11 @@ int arch_trap_emulate(pid_t tid, struct regs *regs, uint64_t tsc)
 
 	errno = 0;
 	word = (unsigned long)ptrace(PTRACE_PEEKTEXT, tid, u->rip, 0);
+	if (errno) { /* at the end of a mapping */
+		errno = 0;
+		word = (unsigned long)ptrace(PTRACE_PEEKTEXT, tid, u->rip & ~7ull, 0) >>
+		       u->rip % 8 * 8;
+	}
 	if (errno)
 		return 0;
 	if ((word & 0xffff) == 0x310f) /* rdtsc */
