@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -139,16 +140,35 @@ enum act enter_mincore(struct task *t, struct call *c)
 	return ACT_LEAVE;
 }
 
+/* How many bytes are mapped from addr on without a hole. */
+static uint64_t mapped_from(struct task *t, uint64_t addr)
+{
+	char path[32], line[4352];
+	uint64_t at = addr;
+	unsigned long start, end;
+	snprintf(path, sizeof(path), "/proc/%d/maps", t->tid);
+	FILE *f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx ", &start, &end) == 2 && start <= at && at < end)
+			at = end;
+	if (f)
+		fclose(f);
+	return at - addr;
+}
+
 void leave_mincore(struct task *t, struct call *c)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t pages = c->arg[1] / page + (c->arg[1] % page != 0);
 	if (c->result != 0 && c->result != -ENOMEM)
 		return;
-	/* The kernel answers in pieces of as many pages as a page has bytes; after a failure those
-	 * before the hole have been written. */
-	if (c->result != 0)
-		pages -= pages % page;
+	/* After a failure those before the hole have been written. */
+	if (c->result != 0) {
+		if (c->arg[1] >> 47)
+			return; /* beyond all addresses: nothing was */
+		uint64_t mapped = mapped_from(t, c->arg[0]) / page;
+		pages = pages < mapped ? pages : mapped;
+	}
 	for (uint64_t done = 0; done < pages;) {
 		unsigned char piece[4096];
 		size_t len = pages - done < sizeof(piece) ? pages - done : sizeof(piece);
