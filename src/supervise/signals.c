@@ -158,15 +158,26 @@ static bool is_stopped(const struct process *p)
 	return false;
 }
 
+/* A group stops thread by thread: those that are parked have to run for it. */
 void signals_group_stop(struct task *t)
 {
-	if (!is_stopped(t->proc)) {
-		t->proc->stop_untold = true;
-		t->proc->continued_untold = false;
-	}
+	bool all = true;
+
 	t->state = TASK_STOPPED;
 	if (ptrace(PTRACE_LISTEN, t->tid, 0, 0) < 0 && errno != ESRCH)
 		abort();
+	for (struct task *q = task_list; q; q = q->next) {
+		if (q->proc != t->proc)
+			continue;
+		if (q->state == TASK_PARKED)
+			interrupt(q);
+		if (q->state != TASK_STOPPED && q->state != TASK_LEFT)
+			all = false;
+	}
+	if (!all)
+		return;
+	t->proc->stop_untold = true;
+	t->proc->continued_untold = false;
 	sched_children_changed();
 }
 
