@@ -4,12 +4,17 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
 
+#include "supervise/report.h"
+
+/* SO_PASSPIDFD, younger than the C library's headers */
+enum { PASSPIDFD = 76 };
 enum { PORT_FIRST = 32768, PORT_LAST = 60999 };
 /* unix(7): a NUL and five hexadecimal digits */
 enum { AUTOBIND_DIGITS = 5, AUTOBIND_LAST = 0xfffff };
@@ -32,6 +37,39 @@ static in_port_t *port_of(union address *a, socklen_t len)
 	if (a->any.sa_family == AF_INET6 && len >= 24)
 		return &a->in6.sin6_port;
 	return NULL;
+}
+
+static int socket_option(const struct gfd *g, int name)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	return getsockopt(g->fd, SOL_SOCKET, name, &value, &len) < 0 ? -1 : value;
+}
+
+bool port_is_shared(const struct gfd *g)
+{
+	int domain = socket_option(g, SO_DOMAIN);
+
+	return (domain == AF_INET || domain == AF_INET6) && socket_option(g, SO_REUSEPORT) > 0;
+}
+
+void port_share(const struct gfd *g)
+{
+	struct sock_filter first = BPF_STMT(BPF_RET | BPF_K, 0);
+	const struct sock_fprog program = {.len = 1, .filter = &first};
+
+	if (setsockopt(g->fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof(program)) < 0)
+		report_not_enforced(REASON_UNMODELLED, "SO_REUSEPORT: %s", strerror(errno));
+}
+
+int port_bind_shared(const struct gfd *g, const struct sockaddr *address, socklen_t len)
+{
+	if (bind(g->fd, address, len) < 0)
+		return -errno;
+	if (socket_option(g, SO_TYPE) != SOCK_STREAM)
+		port_share(g);
+	return 0;
 }
 
 bool port_is_open(const struct sockaddr *address, socklen_t len)
@@ -58,8 +96,11 @@ int port_bind(const struct gfd *g, const struct sockaddr *address, socklen_t len
 	for (int tries = PORT_FIRST; tries <= PORT_LAST; tries++) {
 		*port = htons(next_port);
 		next_port = next_port == PORT_LAST ? PORT_FIRST : (uint16_t)(next_port + 1);
-		if (bind(g->fd, &a.any, len) == 0)
+		if (bind(g->fd, &a.any, len) == 0) {
+			if (port_is_shared(g) && socket_option(g, SO_TYPE) != SOCK_STREAM)
+				port_share(g);
 			return 0;
+		}
 		if (errno != EADDRINUSE)
 			return -errno;
 	}
@@ -82,6 +123,20 @@ int port_bind_unix(const struct gfd *g)
 			return -errno;
 	}
 	return -ENOSPC;
+}
+
+void port_name_unix(const struct gfd *g)
+{
+	struct sockaddr_un a = {0};
+	socklen_t len = sizeof(a);
+
+	if (socket_option(g, SO_DOMAIN) != AF_UNIX ||
+		(socket_option(g, SO_PASSCRED) <= 0 && socket_option(g, PASSPIDFD) <= 0))
+		return;
+	if (getsockname(g->fd, (struct sockaddr *)&a, &len) < 0 || len > sizeof(sa_family_t))
+		return;
+	if (port_bind_unix(g) < 0)
+		return; /* the kernel tries itself, and finds no name either */
 }
 
 void port_choose(const struct gfd *g)

@@ -96,22 +96,42 @@ static enum act send_by_guest(
 	return stream_write(t, c, g, &m->v, &o);
 }
 
+/* What the kernel would choose at random is chosen. */
+static void before_sending(const struct gfd *g, bool named)
+{
+	if (named)
+		port_choose(g);
+	if (!stream_is_bytes(g))
+		port_name_unix(g);
+}
+
+/* TCP would hold what comes with MSG_MORE back until a time-out in the host's time: it goes at
+ * once. */
+static int held_back(const struct gfd *g, int flags)
+{
+	return flags & MSG_MORE && stream_is_bytes(g) ? MSG_MORE : 0;
+}
+
 enum act enter_send(struct task *t, struct call *c)
 {
 	auto_gfd struct gfd g = GFD_NONE;
 	auto_message struct message m = {0};
 	struct stream_options o;
+	enum act act;
 
 	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind != FDKIND_SOCKET)
 		return ACT_NATIVE;
 	if (read_message(t, c, &m) < 0)
 		return ACT_NATIVE; /* the kernel says why not */
-	if (m.name)
-		port_choose(&g);
+	before_sending(&g, m.name);
 	o = options(&m, &g);
 	if (!o.not_blocking && is_unix(&g) && (m.name || m.control_len))
 		return send_by_guest(t, c, &g, &m);
-	return stream_write(t, c, &g, &m.v, &o);
+	o.msg_flags &= ~held_back(&g, m.flags);
+	act = stream_write(t, c, &g, &m.v, &o);
+	if (act == ACT_NATIVE && o.msg_flags != m.flags)
+		call_set_arg(t, m.flags_arg, (uint32_t)o.msg_flags);
+	return act;
 }
 
 /* One of several messages after another: the guest does what goes at once, the rest waits. */
@@ -148,11 +168,18 @@ static bool passes_several(const struct call *c, const struct gfd *g)
 enum act enter_sendmmsg(struct task *t, struct call *c)
 {
 	auto_gfd struct gfd g = GFD_NONE;
+	int held;
 
-	if (gfd_open(t, (int)c->arg[0], &g) < 0 || passes_several(c, &g))
+	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind != FDKIND_SOCKET)
 		return ACT_NATIVE;
-	port_choose(&g);
-	return several(t, c, &g, SO_SNDTIMEO, UINT64_MAX);
+	before_sending(&g, true);
+	held = held_back(&g, (int)c->arg[3]);
+	c->arg[3] &= ~(uint64_t)held;
+	if (!passes_several(c, &g))
+		return several(t, c, &g, SO_SNDTIMEO, UINT64_MAX);
+	if (held)
+		call_set_arg(t, 3, c->arg[3]);
+	return ACT_NATIVE;
 }
 
 enum act enter_recvmmsg(struct task *t, struct call *c)

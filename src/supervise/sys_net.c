@@ -71,7 +71,10 @@ enum act enter_bind(struct task *t, struct call *c)
 	if (address.ss_family == AF_UNIX)
 		return bind_unix(t, (const struct sockaddr_un *)&address, len);
 	if (!port_is_open((const struct sockaddr *)&address, len))
-		return ACT_NATIVE;
+		return port_is_shared(&g)
+			       ? call_done(c, port_bind_shared(
+						      &g, (const struct sockaddr *)&address, len))
+			       : ACT_NATIVE;
 	return call_done(c, port_bind(&g, (const struct sockaddr *)&address, len));
 }
 
@@ -99,6 +102,10 @@ enum act enter_listen(struct task *t, struct call *c)
 	if (gfd_open(t, (int)c->arg[0], &g) == 0 && g.kind == FDKIND_SOCKET) {
 		port_choose(&g);
 		send_at_once(&g);
+		if (port_is_shared(&g) && listen(g.fd, (int)c->arg[1]) == 0) {
+			port_share(&g);
+			return call_done(c, 0);
+		}
 	}
 	return ACT_NATIVE;
 }
@@ -130,6 +137,8 @@ enum act enter_connect(struct task *t, struct call *c)
 		return ACT_NATIVE;
 	if (read_address(t, c, &address, &len) < 0 || address.ss_family == AF_UNSPEC)
 		return ACT_NATIVE;
+	if (address.ss_family == AF_UNIX)
+		port_name_unix(&g);
 	if (address.ss_family == AF_UNIX)
 		return gfd_is_nonblock(&g) ? ACT_NATIVE : connect_unix(t, c, &g);
 	port_choose(&g);

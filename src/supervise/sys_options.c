@@ -99,6 +99,8 @@ enum {
 	BUSY_POLL_BUDGET = 70, /* SO_BUSY_POLL_BUDGET */
 	NETNS_COOKIE = 71,     /* SO_NETNS_COOKIE */
 	TX_DELAY = 37,	       /* TCP_TX_DELAY */
+	AUTO_FLOW_LABEL = 70,  /* IPV6_AUTOFLOWLABEL */
+	FLOW_LABELS = 32,      /* IPV6_FLOWLABEL_MGR: draws labels at random */
 };
 
 /* Figures of the host: counters of all its sockets, memory, round trip times. */
@@ -132,6 +134,24 @@ static const struct option not_set[] = {
 	{SOL_SOCKET, BUSY_POLL_BUDGET},
 	{IPPROTO_TCP, TCP_CONGESTION},
 	{IPPROTO_TCP, TX_DELAY},
+	{IPPROTO_IPV6, AUTO_FLOW_LABEL},
+	{IPPROTO_IPV6, FLOW_LABELS},
+	/* Ours stays: see port_share. */
+	{SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF},
+	{SOL_SOCKET, SO_ATTACH_REUSEPORT_EBPF},
+	{SOL_SOCKET, SO_DETACH_REUSEPORT_BPF},
+};
+
+/*
+ * Accepted without effect, for TCP: how long data are held back, or a silent peer is put up with,
+ * in the host's time.
+ */
+static const int without_effect[] = {
+	TCP_CORK,
+	TCP_USER_TIMEOUT,
+	TCP_DEFER_ACCEPT,
+	TCP_LINGER2,
+	TCP_SYNCNT,
 };
 
 static bool is_listed(const struct option *options, size_t count, const struct call *c)
@@ -153,10 +173,29 @@ enum act enter_getsockopt(struct task *t, struct call *c)
 	return ACT_NATIVE;
 }
 
+static bool has_no_effect(const struct gfd *g, int name)
+{
+	int protocol = 0;
+	socklen_t len = sizeof(protocol);
+
+	if (getsockopt(g->fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) < 0 ||
+		(protocol != IPPROTO_TCP && protocol != IPPROTO_MPTCP))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(without_effect); i++)
+		if (without_effect[i] == name)
+			return true;
+	return false;
+}
+
 enum act enter_setsockopt(struct task *t, struct call *c)
 {
-	(void)t;
+	auto_gfd struct gfd g = GFD_NONE;
+
 	if (is_listed(not_set, ARRAY_LEN(not_set), c))
 		return call_done(c, -ENOPROTOOPT);
+	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind != FDKIND_SOCKET)
+		return ACT_NATIVE; /* the kernel says why not */
+	if ((int)c->arg[1] == IPPROTO_TCP && has_no_effect(&g, (int)c->arg[2]))
+		return call_done(c, 0);
 	return ACT_NATIVE;
 }

@@ -10,6 +10,7 @@
 #include "supervise/giov.h"
 #include "supervise/handlers.h"
 #include "supervise/inotify.h"
+#include "supervise/port.h"
 #include "supervise/stream.h"
 #include "supervise/sys_timerfd.h"
 #include "supervise/tty.h"
@@ -141,6 +142,8 @@ enum act enter_write(struct task *t, struct call *c)
 		return gfd_can_write(&g) ? call_done(c, (int64_t)v.total) : ACT_NATIVE;
 	if (is_positioned(c))
 		return ACT_NATIVE;
+	if (g.kind == FDKIND_SOCKET && !stream_is_bytes(&g))
+		port_name_unix(&g);
 	o = options(c, &g);
 	return stream_write(t, c, &g, &v, &o);
 }

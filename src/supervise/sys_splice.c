@@ -112,7 +112,7 @@ static enum act move_once(
 		n = tee(in->fd, out->fd, len, flags | SPLICE_F_NONBLOCK);
 	else
 		n = splice(in->fd, offset_of(&offset[0]), out->fd, offset_of(&offset[1]), len,
-			flags | SPLICE_F_NONBLOCK);
+			(flags & ~(unsigned)SPLICE_F_MORE) | SPLICE_F_NONBLOCK);
 	if (n < 0 && errno == EAGAIN) {
 		if (!t->park.timed_out)
 			return stream_park(t, in->kind == FDKIND_SOCKET ? in : out,
