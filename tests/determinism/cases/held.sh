@@ -10,5 +10,5 @@
 #: out flow label: none
 #: out more: 0 tries
 #: out cork: 0 tries
-#: out full: 200000 tries, Resource temporarily unavailable
+#: out full: 40000 tries, Resource temporarily unavailable
 ./held
