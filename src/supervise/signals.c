@@ -130,13 +130,23 @@ static void interrupt_call(struct task *t, struct regs *regs, int sig)
 		abort();
 }
 
+/* What another task or the guest itself sends while it stands at such an instruction is a signal.
+ */
+static bool is_trap(pid_t tid, int sig)
+{
+	siginfo_t info;
+
+	return sig == SIGSEGV && ptrace(PTRACE_GETSIGINFO, tid, 0, &info) == 0 &&
+	       info.si_code == SI_KERNEL;
+}
+
 void signals_deliver(struct task *t, int sig)
 {
 	struct regs regs;
 
 	if (arch_regs_read(t->tid, &regs) < 0)
 		return;
-	if (sig == SIGSEGV && arch_trap_emulate(t->tid, &regs, clock_monotonic())) {
+	if (is_trap(t->tid, sig) && arch_trap_emulate(t->tid, &regs, clock_monotonic())) {
 		if (arch_regs_write(t->tid, &regs) < 0 && errno != ESRCH)
 			abort();
 		return;

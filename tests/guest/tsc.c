@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the time stamp counter, read by both instructions, and what cpuid says of the CPU. */
+#include <unistd.h>
+#include <sys/syscall.h>
+#include <signal.h>
 #include <cpuid.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +21,27 @@ static void print_cpuid(void)
 			!!(c & (1u << 5)));
 }
 
+static volatile sig_atomic_t killed;
+
+static void note(int sig)
+{
+	killed = sig == SIGSEGV;
+}
+
+/* The signal by which the counter traps, sent by somebody, as the counter is about to be read. */
+static void print_killed(void)
+{
+	unsigned low, high;
+
+	signal(SIGSEGV, note);
+	__asm__ volatile("syscall\n\trdtsc"
+			 : "=a"(low), "=d"(high)
+			 : "a"((long)SYS_kill), "D"((long)getpid()), "S"((long)SIGSEGV)
+			 : "rcx", "r11", "memory");
+	signal(SIGSEGV, SIG_DFL);
+	printf("killed %d, rdtsc %llu\n", (int)killed, (unsigned long long)high << 32 | low);
+}
+
 int main(int argc, char **argv)
 {
 	const struct timespec nap = {2, 0};
@@ -31,5 +55,6 @@ int main(int argc, char **argv)
 	nanosleep(&nap, NULL);
 	printf("rdtsc %llu\n", __rdtsc());
 	printf("rdtscp %llu\n", __rdtscp(&cpu));
+	print_killed();
 	return 0;
 }

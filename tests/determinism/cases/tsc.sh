@@ -6,4 +6,5 @@
 #: out rdtsc 1000000000000
 #: out rdtsc 1002000000000
 #: out rdtscp 1002000000000
+#: out killed 1, rdtsc 1002000000000
 ./tsc
