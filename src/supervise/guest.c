@@ -236,6 +236,23 @@ static pid_t fork_as(uint32_t pid)
 	return fork();
 }
 
+/* What the host's own limits keep from being what the contract says. */
+static void tell_limits(const struct contract *c)
+{
+	static const char *const names[CONTRACT_RLIMITS] = {"CPU time", "file size", "data",
+		"stack", "core", "resident set", "processes", "open files", "locked memory",
+		"address space", "locks", "pending signals", "message queues", "nice",
+		"real-time priority", "real-time CPU time"};
+
+	for (int i = 0; i < CONTRACT_RLIMITS; i++) {
+		struct rlimit now;
+
+		if (getrlimit(i, &now) == 0 && now.rlim_max < c->rlimits[i].soft)
+			report_assumption(REASON_LIMIT_DEGRADED,
+				"%s: the host's own limit is lower than the contract's", names[i]);
+	}
+}
+
 static int seize(pid_t pid, struct error *err)
 {
 	unsigned long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACEFORK |
@@ -254,6 +271,7 @@ int guest_start(
 	int go[2], report[2];
 	pid_t pid;
 
+	tell_limits(c);
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
 		return error_sys(err, "pipe");
 	pid = fork_as(c->first_pid);

@@ -197,6 +197,7 @@ struct task *life_exec_renamed(pid_t tid)
 		next = q->next;
 		if (q->proc == t->proc && q != t) {
 			sched_remove(q);
+			life_release_vfork(q);
 			task_free(q);
 		}
 	}

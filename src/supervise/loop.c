@@ -53,6 +53,7 @@ static struct {
 	int status;
 } stash[STASH];
 static int stash_len;
+static struct task *held; /* a handler has it in hands: its death is told afterwards */
 
 bool loop_is_ending(void)
 {
@@ -80,6 +81,19 @@ static void resume(struct task *t)
 	current_runs = true;
 	if (ptrace(t->leaving ? PTRACE_SYSCALL : PTRACE_CONT, t->tid, 0, sig) < 0 && errno != ESRCH)
 		abort();
+}
+
+static void stash_put(pid_t tid, int status)
+{
+	if (stash_len == STASH)
+		abort();
+	stash[stash_len].tid = tid;
+	stash[stash_len++].status = status;
+}
+
+void loop_hold(struct task *t)
+{
+	held = t;
 }
 
 static int stash_take(pid_t tid, int *ret_status)
@@ -142,16 +156,17 @@ void loop_report(pid_t tid, int status)
 	struct task *t = is_exec ? life_exec_renamed(tid) : task_find(tid);
 
 	if (!t) {
-		if (WIFSTOPPED(status) && stash_len < STASH) {
-			stash[stash_len].tid = tid;
-			stash[stash_len++].status = status;
-		}
+		if (WIFSTOPPED(status) && stash_len < STASH)
+			stash_put(tid, status);
 		return;
 	}
 	if (t == current)
 		current_runs = false;
 	if (!WIFSTOPPED(status)) {
-		life_task_gone(t, status);
+		if (t == held)
+			stash_put(tid, status);
+		else
+			life_task_gone(t, status);
 		return;
 	}
 	if (t->state == TASK_NATIVE || t->state == TASK_STOPPED || t->state == TASK_LEFT) {
@@ -184,10 +199,7 @@ int loop_wait_syscall_stop(struct task *t)
 			ptrace(PTRACE_SYSCALL, t->tid, 0, 0) < 0)
 			break;
 	}
-	if (stash_len == STASH)
-		abort();
-	stash[stash_len].tid = t->tid; /* its death: told when the loop waits for it next */
-	stash[stash_len++].status = status;
+	stash_put(t->tid, status); /* its death: told when the loop waits for it next */
 	return -1;
 }
 
@@ -246,7 +258,7 @@ static bool wait_report(void)
 	int status;
 
 	for (int i = 0; i < stash_len; i++)
-		if (task_find(stash[i].tid)) {
+		if (task_find(stash[i].tid) && (!held || stash[i].tid != held->tid)) {
 			tid = stash[i].tid;
 			status = stash[i].status;
 			stash[i] = stash[--stash_len];

@@ -19,6 +19,8 @@ int loop_run(struct process *first);
 /* Waits for a report of this task alone, which may be here already: 0, or -1 when there is no such.
  */
 MUST_CHECK int loop_wait_tid(pid_t tid, int *ret_status);
+/* A handler has t in hands (NULL: none): should it be killed meanwhile, it is freed afterwards. */
+void loop_hold(struct task *t);
 /* t is about to be freed: it is not the running one any more. */
 void loop_forget(const struct task *t);
 /* During an injection: waits for t's next system call stop. -1: it was killed (handled later). */

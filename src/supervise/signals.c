@@ -206,6 +206,9 @@ bool signals_is_target(const struct process *p, pid_t pid, pid_t sender_group)
 		return p->pid == pid;
 	if (pid == -1)
 		return true;
+	/* No group has this number, whose negative there is not. */
+	if (pid == INT32_MIN)
+		return false;
 	return getpgid(p->pid) == (pid ? -pid : sender_group);
 }
 
@@ -221,9 +224,8 @@ void signals_continued(const struct task *sender, pid_t pid)
 		next = t->next;
 		if (t->state != TASK_STOPPED || !signals_is_target(t->proc, pid, group))
 			continue;
-		while (waitpid(t->tid, &status, __WALL) < 0 && errno == EINTR)
-			continue;
-		loop_report(t->tid, status);
+		if (loop_wait_tid(t->tid, &status) == 0)
+			loop_report(t->tid, status);
 	}
 	sched_children_changed();
 }

@@ -7,6 +7,7 @@
 #include <sys/ptrace.h>
 
 #include "supervise/host.h"
+#include "supervise/loop.h"
 #include "supervise/report.h"
 #include "supervise/sched.h"
 
@@ -127,7 +128,9 @@ void stop_at_call(struct task *t)
 		t->park = (struct park){0};
 	t->park.interrupted = false;
 	t->was_idle = false;
+	loop_hold(t);
 	act = t->row ? t->row->enter(t, &t->call) : unknown_call(t);
+	loop_hold(NULL);
 	if (!t->was_idle)
 		sched_busy();
 	stop_complete(t, act);

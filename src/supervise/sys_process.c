@@ -127,7 +127,7 @@ enum act enter_wait4(struct task *t, struct call *c)
 		return wait_for(t, c, P_ALL, 0, options);
 	if (pid > 0)
 		return wait_for(t, c, P_PID, pid, options);
-	return wait_for(t, c, P_PGID, -pid, options);
+	return wait_for(t, c, P_PGID, -(int64_t)pid, options);
 }
 
 /* The process behind a pidfd; 0: there is none, and the kernel says so at once. */
