@@ -20,7 +20,7 @@ A case is a script; its lines that begin with `#:` say how it is run and judged:
 Demanded of each: the exit status, verify.identical, enforced, the same output bytes and decisions in
 all three runs, and the same output as root and rootless.
 
-run.py [--all] [--long] [--only PATTERN] [--runs N] [--print]
+run.py [--all] [--long] [--only PATTERN] [--part K/N] [--runs N] [--print]
 """
 import argparse
 import fnmatch
@@ -204,6 +204,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="rootless for every case")
     parser.add_argument("--long", action="store_true", help="the cases marked long only")
     parser.add_argument("--only", default="*")
+    parser.add_argument("--part", default="1/1", help="every N-th case from the K-th on")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--print", action="store_true")
     args = parser.parse_args()
@@ -213,8 +214,9 @@ def main():
     cases = [Case(file) for file in sorted(os.listdir(CASES)) if os.path.splitext(file)[1] in INTERPRETERS]
     covered = {row for case in cases for row in case.rows}
     tap.case("every row of the table of sources has a case", [f"no case for: {row}" for row in ROWS if row not in covered])
+    part, parts = map(int, args.part.split("/"))
     with h.Scratch() as scratch:
-        for case in cases:
+        for case in cases[part - 1::parts]:
             if fnmatch.fnmatch(case.name, args.only) and ("long" in case.flags) == args.long:
                 run_case(scratch, tap, case, args)
     tap.finish()
