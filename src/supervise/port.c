@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/filter.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -16,6 +17,8 @@
 /* SO_PASSPIDFD, younger than the C library's headers */
 enum { PASSPIDFD = 76 };
 enum { PORT_FIRST = 32768, PORT_LAST = 60999 };
+/* Downwards from here, as the kernel's own: above every pid. */
+#define NETLINK_FIRST 0xffffefffu
 /* unix(7): a NUL and five hexadecimal digits */
 enum { AUTOBIND_DIGITS = 5, AUTOBIND_LAST = 0xfffff };
 
@@ -139,7 +142,34 @@ void port_name_unix(const struct gfd *g)
 		return; /* the kernel tries itself, and finds no name either */
 }
 
-void port_choose(const struct gfd *g)
+/* netlink(7): the first socket of a process gets its pid; others what the kernel draws at random.
+ */
+int port_bind_netlink(const struct task *t, const struct gfd *g, uint32_t groups)
+{
+	static uint32_t next = NETLINK_FIRST;
+	struct sockaddr_nl a = {
+		.nl_family = AF_NETLINK, .nl_pid = (uint32_t)t->proc->pid, .nl_groups = groups};
+
+	while (bind(g->fd, (const struct sockaddr *)&a, sizeof(a)) < 0) {
+		if (errno != EADDRINUSE)
+			return -errno;
+		a.nl_pid = next--;
+	}
+	return 0;
+}
+
+static void choose_netlink(const struct task *t, const struct gfd *g)
+{
+	struct sockaddr_nl a = {0};
+	socklen_t len = sizeof(a);
+
+	if (getsockname(g->fd, (struct sockaddr *)&a, &len) < 0 || a.nl_pid != 0)
+		return;
+	if (port_bind_netlink(t, g, 0) < 0)
+		return; /* the kernel tries itself, and its answer is the guest's */
+}
+
+void port_choose(const struct task *t, const struct gfd *g)
 {
 	union address a = {0};
 	socklen_t len = sizeof(a);
@@ -147,6 +177,8 @@ void port_choose(const struct gfd *g)
 
 	if (getsockname(g->fd, &a.any, &len) < 0)
 		return;
+	if (a.any.sa_family == AF_NETLINK)
+		choose_netlink(t, g);
 	port = port_of(&a, len);
 	if (!port || *port != 0)
 		return;

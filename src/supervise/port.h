@@ -10,9 +10,12 @@
 
 /* Binds the socket to this inet address with the next free port of the counter: 0 or -errno. */
 MUST_CHECK int port_bind(const struct gfd *g, const struct sockaddr *address, socklen_t len);
-/* The kernel is about to choose a port for the socket: chooses it first. Nothing happens to a
- * socket that is bound or of another family. */
-void port_choose(const struct gfd *g);
+/* The kernel is about to choose a port (inet) or port id (netlink) for the socket: chooses it
+ * first. Nothing happens to a socket that is bound or of another family. */
+void port_choose(const struct task *t, const struct gfd *g);
+/* Binds a netlink socket to the port id of its process, else to the next of a counter: 0 or -errno.
+ */
+MUST_CHECK int port_bind_netlink(const struct task *t, const struct gfd *g, uint32_t groups);
 /*
  * Of several sockets at one port (SO_REUSEPORT) the kernel chooses by a hash with a random key. A
  * program of ours chooses the first instead, for as long as it is there. Only a socket that

@@ -97,10 +97,10 @@ static enum act send_by_guest(
 }
 
 /* What the kernel would choose at random is chosen. */
-static void before_sending(const struct gfd *g, bool named)
+static void before_sending(const struct task *t, const struct gfd *g, bool named)
 {
 	if (named)
-		port_choose(g);
+		port_choose(t, g);
 	if (!stream_is_bytes(g))
 		port_name_unix(g);
 }
@@ -123,7 +123,7 @@ enum act enter_send(struct task *t, struct call *c)
 		return ACT_NATIVE;
 	if (read_message(t, c, &m) < 0)
 		return ACT_NATIVE; /* the kernel says why not */
-	before_sending(&g, m.name);
+	before_sending(t, &g, m.name);
 	o = options(&m, &g);
 	if (!o.not_blocking && is_unix(&g) && (m.name || m.control_len))
 		return send_by_guest(t, c, &g, &m);
@@ -172,7 +172,7 @@ enum act enter_sendmmsg(struct task *t, struct call *c)
 
 	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind != FDKIND_SOCKET)
 		return ACT_NATIVE;
-	before_sending(&g, true);
+	before_sending(t, &g, true);
 	held = held_back(&g, (int)c->arg[3]);
 	c->arg[3] &= ~(uint64_t)held;
 	if (!passes_several(c, &g))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sockets: making and naming them. Peers live in the sandbox's own network namespace. */
 #include <errno.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stddef.h>
@@ -60,6 +61,7 @@ enum act enter_bind(struct task *t, struct call *c)
 {
 	auto_gfd struct gfd g = GFD_NONE;
 	struct sockaddr_storage address = {0};
+	struct sockaddr_nl netlink;
 	socklen_t len = 0;
 
 	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind != FDKIND_SOCKET)
@@ -70,6 +72,11 @@ enum act enter_bind(struct task *t, struct call *c)
 		return call_done(c, port_bind_unix(&g));
 	if (address.ss_family == AF_UNIX)
 		return bind_unix(t, (const struct sockaddr_un *)&address, len);
+	if (address.ss_family == AF_NETLINK && len >= sizeof(netlink)) {
+		memcpy(&netlink, &address, sizeof(netlink));
+		return netlink.nl_pid ? ACT_NATIVE
+				      : call_done(c, port_bind_netlink(t, &g, netlink.nl_groups));
+	}
 	if (!port_is_open((const struct sockaddr *)&address, len))
 		return port_is_shared(&g)
 			       ? call_done(c, port_bind_shared(
@@ -100,7 +107,7 @@ enum act enter_listen(struct task *t, struct call *c)
 	auto_gfd struct gfd g = GFD_NONE;
 
 	if (gfd_open(t, (int)c->arg[0], &g) == 0 && g.kind == FDKIND_SOCKET) {
-		port_choose(&g);
+		port_choose(t, &g);
 		send_at_once(&g);
 		if (port_is_shared(&g) && listen(g.fd, (int)c->arg[1]) == 0) {
 			port_share(&g);
@@ -141,7 +148,7 @@ enum act enter_connect(struct task *t, struct call *c)
 		port_name_unix(&g);
 	if (address.ss_family == AF_UNIX)
 		return gfd_is_nonblock(&g) ? ACT_NATIVE : connect_unix(t, c, &g);
-	port_choose(&g);
+	port_choose(t, &g);
 	send_at_once(&g);
 	/* Over loopback the handshake is done, or refused, before the call would sleep. */
 	return ACT_NATIVE;
