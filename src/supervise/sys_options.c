@@ -136,6 +136,9 @@ static const struct option not_set[] = {
 	{IPPROTO_TCP, TX_DELAY},
 	{IPPROTO_IPV6, AUTO_FLOW_LABEL},
 	{IPPROTO_IPV6, FLOW_LABELS},
+	/* Its program may cut messages by the CPU, by hashes and at random. */
+	{SOL_SOCKET, SO_ATTACH_FILTER},
+	{SOL_SOCKET, SO_ATTACH_BPF},
 	/* Ours stays: see port_share. */
 	{SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF},
 	{SOL_SOCKET, SO_ATTACH_REUSEPORT_EBPF},
