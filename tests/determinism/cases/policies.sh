@@ -42,6 +42,7 @@
 #: out mincore of nothing: ENOMEM
 #: out reuse: worked
 #: out time stamps: ENOPROTOOPT
+#: out filter: ENOPROTOOPT
 #: out cookie: ENOPROTOOPT
 #: out last stamp: ENOTTY
 #: out disk blocks: ENOTTY
