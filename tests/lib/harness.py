@@ -241,7 +241,7 @@ class Watch(threading.Thread):
         self.start()
 
     def run(self):
-        while not self.ended.wait(0.02):
+        while not self.ended.wait(0.002):
             self.peak = max(self.peak, peak_kib(self.pid))
 
     def end(self):
