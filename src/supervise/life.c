@@ -23,7 +23,6 @@
 static struct process *first;
 static bool first_gone;
 static int first_status;
-static uint64_t exit_seq;
 
 void life_init(struct process *the_first)
 {
@@ -120,8 +119,6 @@ static void process_gone(struct process *p, int status)
 	timer_disarm(&p->real_timer);
 	p->dying = false;
 	p->zombie = true;
-	p->exit_status = status;
-	p->exit_seq = ++exit_seq;
 	for (struct process *q = process_list, *next; q; q = next) {
 		next = q->next;
 		if (q->parent == p->pid) {

@@ -45,8 +45,6 @@ struct process {
 	bool doomed;		 /* its parent died: to be killed at the next occasion */
 	bool stop_untold;	 /* stopped, and no wait of its parent has told it */
 	bool continued_untold;	 /* the same of going on again */
-	int exit_status;	 /* as waitpid gives it, once zombie */
-	uint64_t exit_seq;	 /* order of deaths */
 	uint64_t draws;		 /* entropy draws so far */
 	uint64_t start_ns;	 /* CLOCK_MONOTONIC at creation */
 	int pidfd;		 /* for pidfd_getfd; opened when first needed, -1 before */
