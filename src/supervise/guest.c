@@ -30,7 +30,7 @@
 
 #include "base/fd.h"
 #include "supervise/arch.h"
-#include "supervise/filter.h"
+#include "supervise/engine/filter.h"
 #include "supervise/report.h"
 
 static int error_pipe = -1;

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "supervise/call.h"
+#include "supervise/engine/call.h"
 
 enum { TICK_US = 100000 };
 

@@ -17,17 +17,17 @@
 #include <unistd.h>
 
 #include "supervise/arch.h"
-#include "supervise/clock.h"
-#include "supervise/entropy.h"
-#include "supervise/files.h"
+#include "supervise/engine/clock.h"
+#include "supervise/engine/entropy.h"
+#include "supervise/files/files.h"
 #include "supervise/guest.h"
 #include "supervise/host.h"
-#include "supervise/io.h"
-#include "supervise/loop.h"
-#include "supervise/mapped.h"
+#include "supervise/io/io.h"
+#include "supervise/engine/loop.h"
+#include "supervise/engine/mapped.h"
 #include "supervise/report.h"
-#include "supervise/vdso.h"
-#include "supervise/watch.h"
+#include "supervise/engine/vdso.h"
+#include "supervise/io/watch.h"
 #include "wire/frame.h"
 
 enum { CONTROL = 3 };

@@ -11,8 +11,8 @@
 
 #include "base/bytes.h"
 #include "base/fd.h"
-#include "supervise/clock.h"
-#include "supervise/watch.h"
+#include "supervise/engine/clock.h"
+#include "supervise/io/watch.h"
 #include "wire/frame.h"
 
 enum { DECISIONS_PER_FRAME = 1024, DETAILS_MAX = 16, OUT_MAX = 65536 };

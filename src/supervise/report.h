@@ -10,7 +10,7 @@
 #include "wire/counts.h"
 #include "wire/decision.h"
 #include "wire/reasons.h"
-#include "supervise/task.h"
+#include "supervise/engine/task.h"
 
 extern struct counts report_counts; /* the figures, counted where things happen */
 

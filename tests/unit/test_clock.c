@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "supervise/clock.h"
+#include "supervise/engine/clock.h"
 #include "supervise/main.h"
 
 enum { TIMERS = 200 };

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/chacha20.h"
-#include "supervise/entropy.h"
+#include "supervise/engine/entropy.h"
 #include "supervise/main.h"
 
 static const struct contract contract;

@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 #include "supervise/arch.h"
-#include "supervise/call.h"
-#include "supervise/filter.h"
+#include "supervise/engine/call.h"
+#include "supervise/engine/filter.h"
 #include "wire/sysnr.h"
 
 static const struct row {

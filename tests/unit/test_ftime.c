@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervise/clock.h"
-#include "supervise/ftime.h"
+#include "supervise/engine/clock.h"
+#include "supervise/files/ftime.h"
 #include "supervise/main.h"
-#include "supervise/writers.h"
+#include "supervise/io/writers.h"
 
 #define S 1000000000ll
 

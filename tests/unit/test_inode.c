@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "supervise/inode.h"
+#include "supervise/files/inode.h"
 
 static struct statx file(uint64_t ino, int64_t born)
 {

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "supervise/main.h"
-#include "supervise/path.h"
+#include "supervise/files/path.h"
 
 static char dir[] = "/tmp/path-XXXXXX";
 static struct process process = {.ordinal = 1, .pidfd = -1};

@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-#include "supervise/clock.h"
+#include "supervise/engine/clock.h"
 #include "supervise/main.h"
-#include "supervise/procfs.h"
-#include "supervise/procfs_make.h"
+#include "supervise/proc/procfs.h"
+#include "supervise/proc/make.h"
 
 static struct contract contract = {.memory_bytes = 64 << 20, .hostname = "box"};
 

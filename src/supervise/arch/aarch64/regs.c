@@ -31,7 +31,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#include "supervise/call.h"
+#include "supervise/engine/call.h"
 #include "wire/sysnr.h"
 
 #ifndef NT_ARM_SYSTEM_CALL

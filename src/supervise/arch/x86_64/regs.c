@@ -5,7 +5,7 @@
 #include <linux/audit.h>
 #include <sys/ptrace.h>
 
-#include "supervise/call.h"
+#include "supervise/engine/call.h"
 
 const unsigned arch_insn_length = 2;
 const uint32_t arch_audit = AUDIT_ARCH_X86_64;

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens at every exec: see exec.h. */
+#include "supervise/engine/exec.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervise/engine/entropy.h"
+#include "supervise/engine/gmem.h"
+#include "supervise/engine/inject.h"
+#include "supervise/files/path.h"
+#include "supervise/report.h"
+#include "supervise/engine/vdso.h"
+#include "wire/sysnr.h"
+
+/* Finds what the kernel told the new program about itself. */
+static bool read_auxv(pid_t tid, uint64_t *ret_vdso, uint64_t *ret_random, uint64_t *ret_name)
+{
+	Elf64_auxv_t auxv[64];
+	char path[32];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, auxv, sizeof(auxv));
+	close(fd);
+	for (ssize_t i = 0; i < n / (ssize_t)sizeof(auxv[0]); i++)
+		if (auxv[i].a_type == AT_SYSINFO_EHDR)
+			*ret_vdso = auxv[i].a_un.a_val;
+		else if (auxv[i].a_type == AT_RANDOM)
+			*ret_random = auxv[i].a_un.a_val;
+		else if (auxv[i].a_type == AT_EXECFN)
+			*ret_name = auxv[i].a_un.a_val;
+	return n > 0;
+}
+
+/* Of a script /proc has the interpreter alone: the file that was named is told before it. */
+static void tell_program(struct task *t, uint64_t name)
+{
+	auto_path struct path named = PATH_NONE;
+	char link[32], path[PATH_MAX], script[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", t->tid);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0)
+		return;
+	path[n] = '\0';
+	if (name && path_find(t, AT_FDCWD, name, 0, &named) == PATH_FOUND &&
+		path_name(named.fd, script) && strcmp(script, path) != 0)
+		report_exec(t, script);
+	report_exec(t, path);
+}
+
+/* The kernel's pages of time are mapped into every new program, and could be read. */
+static void hide_time(struct task *t)
+{
+	uint64_t arg[6] = {0};
+	int64_t r;
+
+	arg[0] = vdso_data(t->mm, &arg[1]);
+	if (!t->mm->vdso || !arg[1])
+		return;
+	r = inject_at_exec(t, NR_munmap, arg);
+	if (r < 0 && r != -ESRCH)
+		report_not_enforced(REASON_VDSO_UNPATCHED,
+			"could not patch vDSO: its data stay readable, error %d", (int)-r);
+}
+
+/* Settings that exec takes back: the new program makes them again before its first instruction. */
+static void set_up(struct task *t)
+{
+	struct arch_call calls[ARCH_EXEC_CALLS];
+	size_t count = arch_exec_calls(calls);
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t r = inject_at_exec(t, calls[i].nr, calls[i].arg);
+
+		if (r < 0 && r != -ESRCH)
+			report_not_enforced(REASON_UNMODELLED,
+				"could not set up a new program: call %d, error %d", calls[i].nr,
+				(int)-r);
+	}
+	hide_time(t);
+	t->at_exit = false;
+}
+
+void exec_done(struct task *t)
+{
+	uint64_t vdso = 0, random = 0, name = 0;
+	unsigned char bytes[16];
+	struct error err;
+
+	t->proc->execing = false;
+	t->clear_tid = 0;
+	mm_unref(t->mm);
+	t->mm = mm_new();
+	if (!read_auxv(t->tid, &vdso, &random, &name))
+		return; /* killed meanwhile */
+	t->mm->vdso = vdso;
+	if (vdso && vdso_patch(t->mm, &err) < 0)
+		report_not_enforced(REASON_VDSO_UNPATCHED, "could not patch vDSO: %s", err.msg);
+	if (random) {
+		entropy_draw(t, bytes, sizeof(bytes));
+		if (gmem_write(t, random, bytes, sizeof(bytes)) < 0)
+			report_not_enforced(REASON_UNMODELLED, "could not replace AT_RANDOM");
+	}
+	set_up(t);
+	tell_program(t, name);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Births and deaths of guest tasks and processes.
+ *
+ * How it works: a child is known from its parent's event on and joins the queue once its own first
+ * stop was seen. A process is gone when its main thread is reported, which the kernel does last;
+ * who dies by exit_group, a signal or exec is collected whole before anybody else runs.
+ */
+#include "supervise/engine/life.h"
+
+#include <linux/sched.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "supervise/engine/futex.h"
+#include "supervise/host.h"
+#include "supervise/engine/loop.h"
+#include "supervise/report.h"
+#include "supervise/engine/sched.h"
+
+static struct process *first;
+static bool first_gone;
+static int first_status;
+
+void life_init(struct process *the_first)
+{
+	first = the_first;
+}
+
+bool life_is_over(void)
+{
+	return first_gone;
+}
+
+int life_status(void)
+{
+	return first_gone ? first_status : -1;
+}
+
+void life_birth(struct task *t, unsigned event)
+{
+	unsigned long tid = 0;
+	uint64_t flags = event == PTRACE_EVENT_FORK ? 0 : CLONE_VM | CLONE_VFORK;
+	struct task *child;
+	struct process *proc;
+	struct mm *mm;
+	int status;
+	uint64_t args[3];
+
+	if (ptrace(PTRACE_GETEVENTMSG, t->tid, 0, &tid) < 0)
+		return;
+	if (arch_regs_read(t->tid, &t->regs) < 0)
+		return;
+	arch_call_get(&t->regs, &t->call);
+	if (t->call.nr == SYS_clone)
+		flags = t->call.arg[0];
+	mm = t->mm;
+	if (flags & CLONE_VM)
+		mm->refs++;
+	else
+		mm = mm_copy(mm);
+	if (flags & CLONE_THREAD)
+		proc = t->proc;
+	else {
+		proc = process_new(
+			(pid_t)tid, flags & CLONE_PARENT ? t->proc->parent : t->proc->pid);
+		proc->tight = t->proc->tight;
+		proc->own_filter = t->proc->own_filter;
+	}
+	child = task_new((pid_t)tid, proc, mm);
+	if (flags & CLONE_CHILD_CLEARTID)
+		child->clear_tid = arch_clone_child_tid(&t->call);
+	args[0] = child->ordinal;
+	args[1] = flags;
+	args[2] = 0;
+	report_decision(DECISION_CREATE, t, 0, args, 0);
+	child->state = TASK_LEFT; /* until its first stop is seen */
+	if (loop_wait_tid(child->tid, &status) == 0) {
+		if (WIFSTOPPED(status))
+			sched_enqueue(child);
+		else
+			loop_report(child->tid, status);
+	}
+	if (flags & CLONE_VFORK) {
+		t->state = TASK_VFORK;
+		t->vfork_child = child;
+	}
+	sched_busy();
+}
+
+/* Whoever waited in vfork for this child goes on. */
+void life_release_vfork(struct task *child)
+{
+	for (struct task *t = task_list; t; t = t->next)
+		if (t->state == TASK_VFORK && t->vfork_child == child) {
+			t->vfork_child = NULL;
+			sched_enqueue(t);
+		}
+}
+
+/* Who adopts the children of a dead process: its nearest living ancestor that said so, else init.
+ */
+static pid_t new_parent(const struct process *dead)
+{
+	const struct process *p = process_find(dead->parent);
+
+	while (p && (p->zombie || !p->subreaper))
+		p = process_find(p->parent);
+	return p ? p->pid : 1;
+}
+
+static void process_gone(struct process *p, int status)
+{
+	uint64_t args[3] = {p->ordinal, 0, 0};
+
+	report_decision(DECISION_EXIT, NULL, status, args, 0);
+	timer_disarm(&p->real_timer);
+	p->dying = false;
+	p->zombie = true;
+	for (struct process *q = process_list, *next; q; q = next) {
+		next = q->next;
+		if (q->parent == p->pid) {
+			q->doomed = q->dies_with_parent;
+			q->parent = new_parent(p);
+			if (q->zombie && q->parent == 1)
+				process_free(q);
+		}
+	}
+	if (p == first) {
+		first_gone = true;
+		first_status = status;
+	}
+	sched_children_changed();
+	sched_signals_changed(); /* SIGCHLD */
+	if (p->parent == 1 && p != first)
+		process_free(p);
+}
+
+void life_task_gone(struct task *t, int status)
+{
+	struct process *p = t->proc;
+	struct mm *mm = t->mm;
+	uint64_t clear_tid = t->clear_tid;
+	bool leader = t->tid == p->pid;
+
+	if (!t->exiting && !p->execing)
+		p->dying = true; /* exit_group, or a fatal signal: the others follow */
+	sched_remove(t);
+	life_release_vfork(t);
+	loop_forget(t);
+	mm->refs++;
+	task_free(t);
+	if (clear_tid)
+		futex_wake_address(mm, clear_tid, 1);
+	futex_owner_died();
+	mm_unref(mm);
+	sched_busy();
+	/* The main thread went before: its report comes now, and is waited for like a death. */
+	if (!leader && p->leader_gone && p->tasks == 1)
+		p->dying = true;
+	if (leader && p->tasks == 0)
+		process_gone(p, status);
+}
+
+/* A main thread that exits before its group: no report comes until the group is gone. */
+bool life_leader_left(struct task *t)
+{
+	if (!t->exiting || t->tid != t->proc->pid || t->proc->tasks == 1)
+		return false;
+	while (host_task_state(t->tid) != 'Z' && host_task_state(t->tid) != 'X')
+		usleep(50);
+	t->state = TASK_LEFT;
+	t->proc->leader_gone = true;
+	if (t->clear_tid)
+		futex_wake_address(t->mm, t->clear_tid, 1);
+	t->clear_tid = 0;
+	return true;
+}
+
+/* After an exec from a thread the report comes under the main thread's id. */
+struct task *life_exec_renamed(pid_t tid)
+{
+	unsigned long old = 0;
+	struct task *t;
+
+	if (ptrace(PTRACE_GETEVENTMSG, tid, 0, &old) < 0)
+		return task_find(tid);
+	t = task_find((pid_t)old);
+	if (!t || (pid_t)old == tid)
+		return task_find(tid);
+	for (struct task *q = task_list, *next; q; q = next) {
+		next = q->next;
+		if (q->proc == t->proc && q != t) {
+			sched_remove(q);
+			life_release_vfork(q);
+			task_free(q);
+		}
+	}
+	t->tid = tid;
+	t->proc->leader_gone = false;
+	return t;
+}

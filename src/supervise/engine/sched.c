@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who runs next.
+ *
+ * How it works: a running task keeps the CPU until it parks, exits or gives way. At a switch the
+ * parked tasks are tried again in order of creation, those that can go on join the queue's tail,
+ * and the head of the queue runs. When the queue is empty the clock jumps to the earliest timer.
+ *
+ * Waiting for time without a call that waits: a yield, a zero time-out poll that finds nothing, and
+ * a full window of clock reads are idle acts. When every runnable task has collected IDLE_LIMIT of
+ * them with no other mediated call by anybody in between, they wait for time: the clock jumps to
+ * the next timer. Where there is none, yields and polls move it by 1 ms; clock reads alone never
+ * do.
+ */
+#include "supervise/engine/sched.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+
+#include "supervise/io/io.h"
+#include "supervise/engine/loop.h"
+#include "supervise/report.h"
+#include "supervise/engine/signals.h"
+#include "supervise/engine/stop.h"
+
+enum {
+	IDLE_LIMIT = 20,
+	IDLE_STEP_NS = 1000000,
+	CLOCK_SPIN_SAY = 20000,
+};
+static const uint64_t clock_spin_kill = 1 << 24;
+
+static struct task *head, *tail;
+static uint32_t runnable;
+static uint64_t busy_epoch, park_seq;
+static bool idle_can_step; /* a yield or poll was among the idle acts */
+static uint64_t reads_in_row;
+static bool spin_said;
+static bool signals_changed, signals_unseen, children_changed, moved;
+
+void sched_enqueue(struct task *t)
+{
+	t->state = TASK_RUNNABLE;
+	t->queue_next = NULL;
+	if (tail)
+		tail->queue_next = t;
+	else
+		head = t;
+	tail = t;
+	runnable++;
+}
+
+void sched_remove(struct task *t)
+{
+	struct task *before = NULL;
+
+	for (struct task *q = head; q; before = q, q = q->queue_next) {
+		if (q != t)
+			continue;
+		if (before)
+			before->queue_next = t->queue_next;
+		else
+			head = t->queue_next;
+		if (tail == t)
+			tail = before;
+		runnable--;
+		return;
+	}
+}
+
+uint32_t sched_runnable(void)
+{
+	return runnable;
+}
+
+static void park_deadline(struct timer *timer)
+{
+	struct task *t = timer->owner;
+
+	report_timer_fired(t, timer->deadline_ns);
+	t->park.timed_out = true;
+	sched_wake(t);
+}
+
+enum act park_on(struct task *t, enum park_kind kind)
+{
+	return park_on_until(t, kind, UINT64_MAX);
+}
+
+enum act park_on_until(struct task *t, enum park_kind kind, uint64_t deadline_ns)
+{
+	if (!t->park.kind)
+		t->park.seq = ++park_seq;
+	t->park.kind = kind;
+	if (!t->park.has_deadline) {
+		t->park.has_deadline = true;
+		t->park.deadline_ns = deadline_ns;
+	}
+	if (t->park.deadline_ns != UINT64_MAX && !timer_is_armed(&t->park_timer)) {
+		timer_arm(&t->park_timer, t->park.deadline_ns, park_deadline, t);
+		report_timer_armed(t, t->park.deadline_ns);
+	}
+	return ACT_PARK;
+}
+
+void park_with_mask(struct task *t, uint64_t mask)
+{
+	t->park.has_mask = true;
+	t->park.mask = mask;
+}
+
+void park_no_restart(struct task *t)
+{
+	t->restart = ERESTART_NOHAND;
+}
+
+void sched_idle(struct task *t, uint32_t weight)
+{
+	if (t->idle_epoch != busy_epoch) {
+		t->idle_epoch = busy_epoch;
+		t->idle = 0;
+	}
+	t->idle += weight;
+	t->give_way = true;
+	t->was_idle = true;
+	if (weight == SCHED_IDLE_CALL)
+		idle_can_step = true;
+}
+
+void sched_busy(void)
+{
+	busy_epoch++;
+	idle_can_step = false;
+	reads_in_row = 0;
+}
+
+uint32_t sched_clock_reads(struct task *t, uint32_t reads)
+{
+	uint64_t until_said, due;
+	uint32_t window;
+
+	report_counts.clock_reads += reads;
+	if (t->mm->window_epoch == busy_epoch)
+		reads_in_row += reads;
+	t->mm->window_epoch = busy_epoch;
+	/* A timer that is armed comes first: the jump to it ends the wait. */
+	if (reads_in_row >= CLOCK_SPIN_SAY && !spin_said && !timer_next(&due)) {
+		spin_said = true;
+		report_not_enforced(REASON_CLOCK_SPIN,
+			"the guest has read the clock 20000 times in a row with nothing in "
+			"between. "
+			"Workflow time only advances when an event is applied; use --clock-step-ns "
+			"for a program that polls the clock");
+	}
+	if (reads_in_row >= clock_spin_kill)
+		loop_end();
+	/* Nobody else could run and nothing is due: there is less to judge. */
+	window = head || timer_next(&due) ? SCHED_WINDOW : SCHED_WINDOW_ALONE;
+	sched_idle(t, SCHED_IDLE_READS);
+	until_said = CLOCK_SPIN_SAY - reads_in_row;
+	return !spin_said && until_said < window ? (uint32_t)until_said : window;
+}
+
+void sched_signals_changed(void)
+{
+	signals_changed = true;
+}
+
+void sched_children_changed(void)
+{
+	children_changed = true;
+}
+
+void sched_wake(struct task *t)
+{
+	if (t->state == TASK_PARKED)
+		stop_complete(t, t->row->enter(t, &t->call));
+}
+
+void sched_signals_unseen(void)
+{
+	signals_unseen = true;
+}
+
+void sched_moved(void)
+{
+	moved = true;
+}
+
+/* Tries every parked task whose wait has no explicit wake, again when one of them moved data. */
+static void retry_parked(void)
+{
+	bool children = children_changed;
+
+	children_changed = false;
+	do {
+		moved = false;
+		for (struct task *t = task_list, *next; t; t = next) {
+			next = t->next;
+			if (t->state == TASK_PARKED &&
+				(t->park.kind == PARK_FD ||
+					(t->park.kind == PARK_CHILD && children)))
+				stop_complete(t, t->row->enter(t, &t->call));
+		}
+	} while (moved);
+}
+
+/* Everybody in the queue does nothing but wait for time. */
+static bool all_idle(void)
+{
+	for (struct task *t = head; t; t = t->queue_next)
+		if (t->idle_epoch != busy_epoch || t->idle < IDLE_LIMIT)
+			return false;
+	return head != NULL;
+}
+
+static void idle_reset(void)
+{
+	for (struct task *t = head; t; t = t->queue_next)
+		t->idle = 0;
+}
+
+static void advance(uint64_t to_ns)
+{
+	uint64_t args[3] = {to_ns - clock_monotonic(), 0, 0};
+
+	report_decision(DECISION_CLOCK, NULL, 0, args, 0);
+	clock_advance(to_ns);
+}
+
+static void describe(const struct task *t, char *out, size_t size)
+{
+	snprintf(out, size, "task %u (pid %d) waits in %s(%#lx, %#lx, %#lx)", t->ordinal, t->tid,
+		t->row ? t->row->name : "?", (unsigned long)t->call.arg[0],
+		(unsigned long)t->call.arg[1], (unsigned long)t->call.arg[2]);
+}
+
+static void deadlock(void)
+{
+	char text[4096] = "every task waits for something that cannot happen";
+	size_t len = strlen(text);
+
+	for (struct task *t = task_list; t && len + 200 < sizeof(text); t = t->next)
+		if (t->state == TASK_PARKED || t->state == TASK_STOPPED) {
+			char line[160];
+
+			if (t->state == TASK_STOPPED)
+				snprintf(line, sizeof(line),
+					"task %u (pid %d) is stopped by a signal", t->ordinal,
+					t->tid);
+			else
+				describe(t, line, sizeof(line));
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "; %s", line);
+		}
+	report_deadlock(text);
+	loop_end();
+}
+
+/* Nobody can run: lets time pass, or waits for the kernel or the outside. False: the end. */
+static bool wait_for_something(void)
+{
+	uint64_t due;
+
+	for (struct task *t = task_list; t; t = t->next)
+		if (t->state == TASK_NATIVE) {
+			/* Told already, as not enforced; what it waits for may be up to a timer. */
+			if (!loop_wait_any() && timer_next(&due))
+				advance(due);
+			return true;
+		}
+	if (timer_next(&due)) {
+		advance(due);
+		return true;
+	}
+	report_flush();
+	if (io_wait_external())
+		return true;
+	deadlock();
+	return false;
+}
+
+struct task *sched_next(void)
+{
+	for (;;) {
+		struct task *t;
+		uint64_t due;
+
+		if (loop_is_ending() || !task_list)
+			return NULL;
+		if (timer_next(&due) && due <= clock_monotonic())
+			clock_advance(clock_monotonic()); /* a sleep of nothing */
+		retry_parked(); /* before signals: a call that can answer does not end with EINTR */
+		if (signals_changed || signals_unseen) {
+			signals_changed = false;
+			signals_wake_parked();
+		}
+		if (all_idle()) {
+			if (timer_next(&due))
+				advance(due);
+			else if (idle_can_step)
+				advance(clock_monotonic() + IDLE_STEP_NS);
+			idle_reset();
+			if (signals_changed)
+				continue;
+		}
+		t = head;
+		if (!t) {
+			if (!wait_for_something())
+				return NULL;
+			continue;
+		}
+		head = t->queue_next;
+		if (!head)
+			tail = NULL;
+		runnable--;
+		return t;
+	}
+}
+
+uint64_t sched_park_seq(void)
+{
+	return ++park_seq;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pending signals of a stopped task, for calls that carry a signal mask and for signalfd. */
+#ifndef SUPERVISE_SIGMASK_H
+#define SUPERVISE_SIGMASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "supervise/engine/task.h"
+
+/* Signals queued for the thread itself, or (shared) for its process. */
+uint64_t sigmask_queued(const struct task *t, bool shared);
+/* Signals queued for the task or its process, as a mask (bit signal - 1). */
+uint64_t sigmask_pending(const struct task *t);
+/* Signals that the task holds back; all of them when it is gone. */
+uint64_t sigmask_blocked(const struct task *t);
+/* A signal that does something (a handler, or a default that is not to ignore it) is pending and
+ * open under this mask: the kernel would end a wait with EINTR. */
+bool sigmask_interrupts(const struct task *t, uint64_t mask);
+/* Its process has a handler for sig. */
+bool sigmask_catches(const struct task *t, int sig);
+
+#endif

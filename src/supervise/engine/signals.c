@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signals between guests, and to them when their timers or their own calls raise one.
+ *
+ * How it works: signals sent by guests are queued by the kernel as always; the target stands at a
+ * ptrace stop and takes them when it is next resumed. A task parked in a call must be resumed for
+ * that: its call is put back (the instruction will run again), and the kernel delivers the signal
+ * before it does. At that delivery the task is made to look as if the kernel had interrupted it in
+ * the call, so that the kernel itself applies SA_RESTART or EINTR.
+ */
+#include "supervise/engine/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "supervise/engine/clock.h"
+#include "supervise/engine/handlers.h"
+#include "supervise/io/io.h"
+#include "supervise/engine/loop.h"
+#include "supervise/report.h"
+#include "supervise/engine/sched.h"
+#include "supervise/engine/sigmask.h"
+#include "supervise/engine/stop.h"
+#include "supervise/sys/time.h"
+
+/*
+ * A process-directed signal is taken by one thread: a runnable one that does not block it if there
+ * is one (the kernel gives it to that), else the first parked one, the main thread before others.
+ */
+static bool somebody_takes(const struct process *p, uint64_t sigs)
+{
+	for (struct task *t = task_list; t; t = t->next)
+		if (t->proc == p && t->state == TASK_RUNNABLE && (sigs & ~sigmask_blocked(t)))
+			return true;
+	return false;
+}
+
+/* What it waits for may be there already: the kernel looks at that before it looks at signals. */
+static bool has_ended(struct task *t)
+{
+	enum act act;
+
+	if (t->park.kind != PARK_FD && t->park.kind != PARK_CHILD)
+		return false;
+	act = t->row->enter(t, &t->call);
+	if (act == ACT_PARK)
+		return false;
+	stop_complete(t, act);
+	return true;
+}
+
+static void interrupt(struct task *t)
+{
+	if (has_ended(t))
+		return;
+	/* Part of a transfer is done: that is the call's answer, and the signal comes after it. */
+	if (t->park.progress && sigmask_interrupts(t, sigmask_blocked(t)))
+		stop_complete(t, call_done(&t->call, (int64_t)t->park.progress));
+	else if (t->park.has_mask)
+		stop_complete(t, t->row->leave == leave_none ? ACT_NATIVE : ACT_LEAVE);
+	else
+		stop_reissue(t);
+}
+
+void signals_wake_parked(void)
+{
+	for (struct task *t = task_list; t; t = t->next) {
+		uint64_t open;
+
+		if (t->state != TASK_PARKED)
+			continue;
+		open = ~(t->park.has_mask ? t->park.mask : sigmask_blocked(t));
+		if (!(sigmask_queued(t, false) & open)) {
+			open &= sigmask_queued(t, true);
+			if (!open || somebody_takes(t->proc, open))
+				continue;
+		}
+		interrupt(t);
+	}
+}
+
+bool signals_clean(siginfo_t *info)
+{
+	if (info->si_signo == SIGCHLD && info->si_code > 0 && (info->si_utime || info->si_stime)) {
+		info->si_utime = 0;
+		info->si_stime = 0;
+		return true;
+	}
+	if (info->si_signo == SIGALRM && info->si_code == SI_USER && info->si_pid == 1) {
+		info->si_code = SI_KERNEL;
+		info->si_pid = 0;
+		info->si_uid = 0;
+		return true;
+	}
+	return false;
+}
+
+static void clean_delivery(pid_t tid, int sig)
+{
+	siginfo_t info;
+
+	if (sig != SIGCHLD && sig != SIGALRM)
+		return;
+	if (ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0 || !signals_clean(&info))
+		return;
+	if (ptrace(PTRACE_SETSIGINFO, tid, 0, &info) < 0 && errno != ESRCH)
+		abort();
+}
+
+static void interrupt_call(struct task *t, struct regs *regs, int sig)
+{
+	if (!arch_call_interrupt(regs, &t->call, t->reissue_ip, t->restart))
+		return;
+	if (sigmask_catches(t, sig)) {
+		sys_time_interrupted(t);
+		t->park = (struct park){0};
+		timer_disarm(&t->park_timer);
+	} else
+		t->park.interrupted = true;
+	if (arch_regs_write(t->tid, regs) < 0 && errno != ESRCH)
+		abort();
+}
+
+/* What another task or the guest itself sends while it stands at such an instruction is a signal.
+ */
+static bool is_trap(pid_t tid, int sig)
+{
+	siginfo_t info;
+
+	return sig == SIGSEGV && ptrace(PTRACE_GETSIGINFO, tid, 0, &info) == 0 &&
+	       info.si_code == SI_KERNEL;
+}
+
+void signals_deliver(struct task *t, int sig)
+{
+	struct regs regs;
+
+	if (arch_regs_read(t->tid, &regs) < 0)
+		return;
+	if (is_trap(t->tid, sig) && arch_trap_emulate(t->tid, &regs, clock_monotonic())) {
+		if (arch_regs_write(t->tid, &regs) < 0 && errno != ESRCH)
+			abort();
+		return;
+	}
+	if (t->reissued)
+		interrupt_call(t, &regs, sig);
+	t->reissued = false;
+	io_signal_taken(t, sig);
+	clean_delivery(t->tid, sig);
+	t->signal = sig;
+	report_decision(DECISION_SIGNAL, t, sig, NULL, 0);
+}
+
+static bool is_stopped(const struct process *p)
+{
+	for (const struct task *t = task_list; t; t = t->next)
+		if (t->proc == p && t->state == TASK_STOPPED)
+			return true;
+	return false;
+}
+
+/* A group stops thread by thread: those that are parked have to run for it. */
+void signals_group_stop(struct task *t)
+{
+	bool all = true;
+
+	t->state = TASK_STOPPED;
+	if (ptrace(PTRACE_LISTEN, t->tid, 0, 0) < 0 && errno != ESRCH)
+		abort();
+	for (struct task *q = task_list; q; q = q->next) {
+		if (q->proc != t->proc)
+			continue;
+		if (q->state == TASK_PARKED)
+			interrupt(q);
+		if (q->state != TASK_STOPPED && q->state != TASK_LEFT)
+			all = false;
+	}
+	if (!all)
+		return;
+	t->proc->stop_untold = true;
+	t->proc->continued_untold = false;
+	sched_children_changed();
+}
+
+void signals_group_continue(struct process *p)
+{
+	if (is_stopped(p))
+		return; /* only another thread of it so far */
+	p->stop_untold = false;
+	p->continued_untold = true;
+	sched_children_changed();
+}
+
+bool signals_is_target(const struct process *p, pid_t pid, pid_t sender_group)
+{
+	if (pid > 0)
+		return p->pid == pid;
+	if (pid == -1)
+		return true;
+	/* No group has this number, whose negative there is not. */
+	if (pid == INT32_MIN)
+		return false;
+	return getpgid(p->pid) == (pid ? -pid : sender_group);
+}
+
+/* SIGCONT wakes a stopped task whatever its mask says: its report is certain, so it is waited for.
+ */
+void signals_continued(const struct task *sender, pid_t pid)
+{
+	pid_t group = getpgid(sender->proc->pid);
+
+	for (struct task *t = task_list, *next; t; t = next) {
+		int status;
+
+		next = t->next;
+		if (t->state != TASK_STOPPED || !signals_is_target(t->proc, pid, group))
+			continue;
+		if (loop_wait_tid(t->tid, &status) == 0)
+			loop_report(t->tid, status);
+	}
+	sched_children_changed();
+}
+
+void signals_send_timer(struct process *p, int sig)
+{
+	if (kill(p->pid, sig) < 0 && errno != ESRCH)
+		abort();
+	sched_signals_changed();
+}

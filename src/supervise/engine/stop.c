@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A task at its call: runs the row's handlers and makes the kernel do what they answered. */
+#include "supervise/engine/stop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+
+#include "supervise/host.h"
+#include "supervise/engine/loop.h"
+#include "supervise/report.h"
+#include "supervise/engine/sched.h"
+
+void call_set_arg(struct task *t, int i, uint64_t value)
+{
+	if (!t->changed)
+		t->kernel_regs = t->regs;
+	t->changed = true;
+	arch_call_set_arg(&t->kernel_regs, i, value);
+}
+
+void call_set_nr(struct task *t, int nr)
+{
+	if (!t->changed)
+		t->kernel_regs = t->regs;
+	t->changed = true;
+	if (arch_call_set_nr(t->tid, &t->kernel_regs, nr) < 0 && errno != ESRCH)
+		abort();
+}
+
+/* The kernel shall do the call. After an injection that means from the start. */
+static void go_native(struct task *t, bool leave)
+{
+	if (t->at_exit) {
+		struct regs regs = t->regs;
+
+		t->at_exit = false;
+		t->changed = false;
+		if (arch_call_reissue(t->tid, &regs, &t->call, 0) < 0 && errno != ESRCH)
+			abort();
+		return;
+	}
+	t->leaving = leave || t->changed;
+	if (t->changed && arch_regs_write(t->tid, &t->kernel_regs) < 0 && errno != ESRCH)
+		abort();
+}
+
+static void answer(struct task *t)
+{
+	struct regs regs = t->regs;
+	int r;
+
+	if (t->at_exit) {
+		arch_result_set(&regs, t->call.result);
+		r = arch_regs_write(t->tid, &regs);
+		t->at_exit = false;
+	} else
+		r = arch_call_skip(t->tid, &regs, t->call.result);
+	t->changed = false;
+	if (r < 0 && errno != ESRCH)
+		abort();
+}
+
+void stop_complete(struct task *t, enum act act)
+{
+	bool was_parked = t->state == TASK_PARKED;
+	bool reissued = t->at_exit && (act == ACT_NATIVE || act == ACT_LEAVE);
+
+	if (act == ACT_PARK) {
+		t->state = TASK_PARKED;
+		return;
+	}
+	timer_disarm(&t->park_timer);
+	if (was_parked && act != ACT_DONE && t->park.has_mask)
+		t->park.interrupted =
+			true; /* should the kernel start it again, its deadline stays */
+	else
+		t->park = (struct park){0};
+	if (act == ACT_DONE)
+		answer(t);
+	else
+		go_native(t, act == ACT_LEAVE);
+	if (!t->leaving && !reissued &&
+		t->mm->vdso) /* not the supervisor's own child before exec */
+		report_decision(DECISION_CALL, t, t->call.nr, t->call.arg,
+			act == ACT_DONE ? t->call.result : 0);
+	if (was_parked) {
+		sched_busy();
+		sched_enqueue(t);
+	}
+}
+
+void stop_reissue(struct task *t)
+{
+	struct regs regs = t->regs;
+
+	if (arch_call_reissue(t->tid, &regs, &t->call, t->restart) < 0 && errno != ESRCH)
+		abort();
+	t->at_exit = false;
+	t->reissued = true;
+	t->reissue_ip = arch_ip(&regs);
+	t->park.interrupted = true;
+	sched_enqueue(t);
+}
+
+static enum act unknown_call(struct task *t)
+{
+	report_not_enforced(
+		REASON_UNKNOWN_SYSCALL, "system call %d is unknown to this version", t->call.nr);
+	return call_done(&t->call, -ENOSYS);
+}
+
+void stop_at_call(struct task *t)
+{
+	enum act act;
+
+	report_counts.stops++;
+	if (arch_regs_read(t->tid, &t->regs) < 0)
+		return;
+	arch_call_get(&t->regs, &t->call);
+	t->row = call_row(t->call.nr);
+	t->changed = false;
+	t->at_exit = false;
+	t->reissued = false;
+	t->proc->execing = false; /* one that failed */
+	t->restart = ERESTART_SYS;
+	if (!t->park.interrupted)
+		t->park = (struct park){0};
+	t->park.interrupted = false;
+	t->was_idle = false;
+	loop_hold(t);
+	act = t->row ? t->row->enter(t, &t->call) : unknown_call(t);
+	loop_hold(NULL);
+	if (!t->was_idle)
+		sched_busy();
+	stop_complete(t, act);
+	host_delay();
+}
+
+void stop_at_leave(struct task *t)
+{
+	struct regs regs;
+	int64_t result;
+
+	t->leaving = false;
+	if (arch_regs_read(t->tid, &regs) < 0)
+		return;
+	result = arch_result_get(&regs);
+	t->call.result = result;
+	if (t->row)
+		t->row->leave(t, &t->call);
+	if (t->changed) {
+		/* Keep what the kernel needs for its own restart handling: only arguments go back.
+		 */
+		for (int i = 0; i < 6; i++)
+			arch_call_set_arg(&regs, i, t->call.arg[i]);
+	}
+	if (t->changed || t->call.result != result) {
+		arch_result_set(&regs, t->call.result);
+		if (arch_regs_write(t->tid, &regs) < 0 && errno != ESRCH)
+			abort();
+	}
+	t->changed = false;
+	report_decision(DECISION_CALL, t, t->call.nr, t->call.arg, t->call.result);
+}

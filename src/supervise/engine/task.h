@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The supervisor's picture of the guest: tasks (threads), processes (thread groups) and address
+ * spaces. Ordinals count creations and never repeat; everything that is compared between two runs
+ * uses them, never host state.
+ */
+#ifndef SUPERVISE_TASK_H
+#define SUPERVISE_TASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "supervise/arch.h"
+#include "supervise/engine/call.h"
+#include "supervise/engine/clock.h"
+
+/* An address space: shared by threads and by a vfork child until it execs. */
+struct mm {
+	int refs;
+	int mem_fd;	       /* /proc/PID/mem, opened when first needed; -1 before */
+	uint64_t ordinal;      /* from 1 */
+	uint64_t vdso;	       /* address of the vDSO, 0 before the first exec */
+	bool patched;	       /* our stubs are in it */
+	bool ready;	       /* the counter page is mapped */
+	bool undumpable;       /* PR_SET_DUMPABLE 0, as the guest sees it */
+	uint32_t window;       /* reads the counter page was armed with */
+	uint64_t window_epoch; /* sched.c: whose calls came since it was armed */
+	struct mm *next;
+};
+
+struct process {
+	pid_t pid;
+	uint32_t ordinal;	 /* from 1 in order of creation */
+	pid_t parent;		 /* pid of the real parent, 1 for orphans without a subreaper */
+	bool subreaper;		 /* adopts its descendants' orphans: PR_SET_CHILD_SUBREAPER */
+	int tasks;		 /* live threads */
+	bool dying;		 /* the whole group is on its way out */
+	bool execing;		 /* inside execve: its other threads die quietly */
+	bool zombie;		 /* dead and, as far as we know, not collected by its parent */
+	bool tight;		 /* the strict filter is in */
+	bool own_filter;	 /* the guest installed a seccomp filter of its own */
+	bool leader_gone;	 /* the main thread left before the others */
+	bool dies_with_parent;	 /* PR_SET_PDEATHSIG is SIGKILL, which we send ourselves */
+	bool doomed;		 /* its parent died: to be killed at the next occasion */
+	bool stop_untold;	 /* stopped, and no wait of its parent has told it */
+	bool continued_untold;	 /* the same of going on again */
+	uint64_t draws;		 /* entropy draws so far */
+	uint64_t start_ns;	 /* CLOCK_MONOTONIC at creation */
+	int pidfd;		 /* for pidfd_getfd; opened when first needed, -1 before */
+	struct timer real_timer; /* setitimer(ITIMER_REAL) and alarm */
+	uint64_t real_interval_ns;
+	struct process *next; /* in order of creation */
+};
+
+enum task_state {
+	TASK_RUNNABLE, /* in the run queue, stopped, `resume` says how to go on */
+	TASK_RUNNING,  /* the one that runs */
+	TASK_PARKED,   /* at a seccomp stop of a call that would block */
+	TASK_VFORK,    /* at its vfork event until the child execs or dies */
+	TASK_STOPPED,  /* job control: group-stopped, listening */
+	TASK_NATIVE,   /* blocked in the kernel in a call that is not modelled: reported */
+	TASK_LEFT,     /* a main thread that exited before its group */
+};
+
+/* Why a parked task sleeps. */
+enum park_kind {
+	PARK_TIME = 1, /* only its deadline (or a signal) ends it */
+	PARK_FUTEX,    /* futex_wake sets park.woken */
+	PARK_FD,       /* descriptor readiness, a lock, a FIFO: tried again at every switch */
+	PARK_CHILD,    /* a child: tried again when one died or stopped */
+};
+
+/* What a parked call remembers between its tries; all zero when a new call starts. */
+struct park {
+	enum park_kind kind;
+	bool woken;	   /* somebody woke it explicitly (futex) */
+	bool timed_out;	   /* its deadline passed */
+	bool has_deadline; /* `timer.deadline_ns` was fixed by an earlier try */
+	bool external;	   /* what it waits for comes from outside the sandbox */
+	bool interrupted;  /* re-issued because of a signal; cleared at the next other stop */
+	bool has_mask; /* `mask` decides which signals end it, and the kernel then does the call */
+	uint64_t mask; /* bit sig - 1: that signal does not end it */
+	uint64_t deadline_ns;
+	uint64_t progress; /* for calls done in pieces: bytes so far */
+	uint64_t key[3];   /* futex key */
+	uint32_t bits;	   /* futex bitset */
+	uint64_t addr;	   /* futex word in the guest */
+	uint64_t seq;	   /* order of parking */
+};
+
+struct task {
+	pid_t tid;
+	uint32_t ordinal;
+	struct process *proc;
+	struct mm *mm;
+	enum task_state state;
+	struct regs regs;	 /* the guest's own, as read at the last call's stop */
+	struct regs kernel_regs; /* what the kernel shall see instead, when `changed` */
+	bool changed;		 /* call_set_nr or call_set_arg was used */
+	bool at_exit;		 /* a call was injected: it stands at an exit stop (inject.h) */
+	struct call call;	 /* the mediated call it stands in */
+	const struct syscall_row *row;
+	bool leaving;  /* resume to the exit stop */
+	bool exiting;  /* called exit(2): only this thread goes */
+	bool reissued; /* its call was put back for a signal; `restart` says how */
+	uint64_t reissue_ip;
+	int restart;	    /* ERESTARTSYS or ERESTARTNOHAND */
+	int signal;	    /* to deliver at the next resume */
+	uint64_t clear_tid; /* CLONE_CHILD_CLEARTID address */
+	uint64_t start_ns;
+	uint32_t idle;		  /* weight of idle acts in epoch `idle_epoch` */
+	uint64_t idle_epoch;	  /* counts the non-idle calls of all tasks */
+	bool was_idle;		  /* the last call was an idle act */
+	struct task *vfork_child; /* TASK_VFORK: for whom */
+	bool give_way;		  /* go to the tail of the queue after this stop */
+	struct park park;
+	struct timer park_timer;
+	struct task *next; /* all tasks, in order of creation */
+	struct task *queue_next;
+};
+
+/* All tasks, processes and address spaces in order of creation. */
+extern struct task *task_list;
+extern struct process *process_list;
+extern struct mm *mm_list;
+
+struct task *task_find(pid_t tid);	 /* NULL when absent */
+struct process *process_find(pid_t pid); /* NULL when absent; zombies are found */
+struct task *task_new(pid_t tid, struct process *proc, struct mm *mm);
+struct process *process_new(pid_t pid, pid_t parent);
+struct mm *mm_new(void);		 /* one reference */
+struct mm *mm_copy(const struct mm *mm); /* after fork: the stubs are inherited */
+void mm_unref(struct mm *mm);
+/* Unlinks and frees; the process stays until process_free. */
+void task_free(struct task *t);
+void process_free(struct process *p);
+/* Its pidfd, opened when first needed; -1 with errno. Borrowed. */
+int process_pidfd(struct process *p);
+/*
+ * The guest's descriptor as a duplicate of ours: use and close it within the same stop (a kept one
+ * would delay end of file and lock release). -1 with errno EBADF as the guest would see it.
+ */
+int task_dup_fd(struct task *t, int fd);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Our stubs over the guest's vDSO: they answer clock reads in place, from logical time. */
+#ifndef SUPERVISE_VDSO_H
+#define SUPERVISE_VDSO_H
+
+#include "base/attr.h"
+#include "base/error.h"
+#include "supervise/engine/task.h"
+
+/* Reads the kernel's vDSO (ours is the guests' too) and prepares the patch. */
+MUST_CHECK int vdso_init(struct error *err);
+/* After exec: writes the stubs with the present time into mm, whose vdso address is set. */
+MUST_CHECK int vdso_patch(struct mm *mm, struct error *err);
+/* Where mm has the kernel's own pages of time, and their length, which is 0 where there are none.
+ */
+uint64_t vdso_data(const struct mm *mm, uint64_t *ret_len);
+/* Address of a system call instruction in mm that nothing else runs; 0 when the stubs are not
+ * there. */
+uint64_t vdso_gadget(const struct mm *mm);
+/* The counter page of mm is mapped: reads are answered in place from now on. */
+void vdso_set_ready(struct mm *mm);
+/* The clock moved: every patched address space gets the new time. */
+void vdso_set_time(void);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads and writes that can block: see stream.h.
+ *
+ * How it works: readiness is tested on a duplicate that is closed within the stop. A read goes
+ * native when the test says that the kernel will answer at once. A write goes native when it
+ * provably fits: an empty pipe takes as much as its size, any pipe that polls writable takes
+ * PIPE_BUF (4096) bytes, a socket what its send buffer has free after overhead. What does not fit
+ * is copied by the supervisor, whose duplicate is non-blocking meanwhile; task->park.progress
+ * counts.
+ */
+#include "supervise/io/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sock_diag.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "supervise/engine/clock.h"
+#include "supervise/engine/gmem.h"
+#include "supervise/engine/inject.h"
+#include "supervise/io/io.h"
+#include "supervise/engine/sched.h"
+#include "supervise/engine/sigmask.h"
+#include "supervise/io/tty.h"
+#include "wire/sysnr.h"
+
+enum { PIPE_ATOMIC = 4096, READY_IN = POLLIN | POLLPRI | POLLHUP | POLLERR | POLLNVAL };
+static const uint64_t ns_per_s = 1000000000;
+
+char stream_chunk[STREAM_CHUNK];
+
+enum act stream_idle(struct task *t)
+{
+	sched_idle(t, SCHED_IDLE_CALL);
+	return ACT_NATIVE;
+}
+
+enum act stream_park(struct task *t, const struct gfd *g, int what)
+{
+	struct timeval tv = {0};
+	socklen_t len = sizeof(tv);
+	uint64_t limit;
+
+	if (!what || g->kind != FDKIND_SOCKET ||
+		getsockopt(g->fd, SOL_SOCKET, what, &tv, &len) < 0 || (!tv.tv_sec && !tv.tv_usec))
+		return park_on(t, PARK_FD);
+	/* With a time-out of its own a socket call is not restarted after a handler: signal(7). */
+	park_no_restart(t);
+	limit = (uint64_t)tv.tv_sec * ns_per_s + (uint64_t)tv.tv_usec * 1000;
+	return park_on_until(t, PARK_FD, clock_monotonic() + limit);
+}
+
+/* signalfd answers for whoever polls it, so the caller's own pending signals are looked at. */
+static bool is_readable(struct task *t, const struct gfd *g)
+{
+	uint64_t mask;
+
+	if (gfd_is_signalfd(g))
+		return !gfd_info(g, "sigmask", 16, &mask) || (sigmask_pending(t) & mask);
+	return gfd_poll(g, POLLIN) & READY_IN;
+}
+
+/* An epoll descriptor or pidfd: ready for poll, never for read. */
+static bool refuses_reads(const struct gfd *g)
+{
+	char name[64];
+
+	gfd_anon_name(g, name, sizeof(name));
+	return strcmp(name, "[eventpoll]") == 0 || strcmp(name, "[pidfd]") == 0;
+}
+
+enum act stream_wait_readable(
+	struct task *t, struct call *c, const struct gfd *g, const struct stream_options *o)
+{
+	bool external = io_is_external(g);
+
+	if (!gfd_can_read(g))
+		return ACT_NATIVE;
+	if (is_readable(t, g))
+		return external ? ACT_LEAVE : ACT_NATIVE;
+	if (o->not_blocking) {
+		if (external) /* that there is nothing yet comes from outside too */
+			io_external_read(t, 0);
+		return stream_idle(t);
+	}
+	if (g->kind == FDKIND_ANON && refuses_reads(g))
+		return ACT_NATIVE;
+	t->park.external = external;
+	if (g->kind == FDKIND_TTY)
+		return tty_park(t, c, g);
+	if (t->park.timed_out)
+		return call_done(c, -EAGAIN);
+	return stream_park(t, g, SO_RCVTIMEO);
+}
+
+void stream_leave_read(struct task *t, struct call *c)
+{
+	io_external_read(t, c->result);
+}
+
+static bool pipe_has_room(const struct gfd *g, uint64_t len)
+{
+	int queued = 0;
+
+	if (len <= PIPE_ATOMIC)
+		return gfd_poll(g, POLLOUT) & (POLLOUT | POLLERR);
+	if (ioctl(g->fd, FIONREAD, &queued) == 0 && queued == 0) {
+		int size = fcntl(g->fd, F_GETPIPE_SZ);
+
+		if (size > 0 && len <= (uint64_t)size)
+			return true;
+	}
+	return gfd_poll(g, POLLOUT) & POLLERR;
+}
+
+static int socket_option(const struct gfd *g, int name)
+{
+	int value = -1;
+	socklen_t size = sizeof(value);
+
+	return getsockopt(g->fd, SOL_SOCKET, name, &value, &size) < 0 ? -1 : value;
+}
+
+bool stream_is_bytes(const struct gfd *g)
+{
+	return g->kind != FDKIND_SOCKET || socket_option(g, SO_TYPE) == SOCK_STREAM;
+}
+
+static bool socket_has_room(const struct gfd *g, uint64_t len)
+{
+	int domain = socket_option(g, SO_DOMAIN);
+	uint32_t mem[SK_MEMINFO_VARS] = {0};
+	socklen_t size = sizeof(mem);
+	uint64_t used;
+
+	if (!stream_is_bytes(g)) /* a message goes whole; udp over loopback never waits */
+		return domain != AF_UNIX || (gfd_poll(g, POLLOUT) & (POLLOUT | POLLERR | POLLHUP));
+	if (getsockopt(g->fd, SOL_SOCKET, SO_MEMINFO, mem, &size) < 0)
+		return true;
+	used = domain == AF_UNIX ? mem[SK_MEMINFO_WMEM_ALLOC] : mem[SK_MEMINFO_WMEM_QUEUED];
+	/* unix_stream_sendmsg: one buffer of up to sndbuf / 2 - 64 whenever any room is left. */
+	if (domain == AF_UNIX && used < mem[SK_MEMINFO_SNDBUF] &&
+		len <= mem[SK_MEMINFO_SNDBUF] / 2 - 64)
+		return true;
+	/* Twice the length and two pages bound what the kernel accounts for it. */
+	if (used + 2 * len + 8192 <= mem[SK_MEMINFO_SNDBUF])
+		return true;
+	return gfd_poll(g, POLLOUT) & (POLLERR | POLLHUP);
+}
+
+bool stream_has_room(const struct gfd *g, uint64_t len)
+{
+	uint64_t count = 0;
+
+	switch (g->kind) {
+	case FDKIND_PIPE:
+		return pipe_has_room(g, len);
+	case FDKIND_SOCKET:
+		return socket_has_room(g, len);
+	case FDKIND_ANON: /* an eventfd far from full takes any ordinary value; others refuse */
+		return !gfd_info(g, "eventfd-count", 16, &count) || count < UINT64_MAX / 2;
+	case FDKIND_TTY: /* polls writable with less room than a write may need */
+		return false;
+	case FDKIND_FILE:
+	case FDKIND_RANDOM:
+		break;
+	}
+	return true;
+}
+
+/* The reader went away in the middle: the kernel's own SIGPIPE, by one more byte from the guest. */
+static void raise_sigpipe(struct task *t, const struct gfd *g, const struct giov *v)
+{
+	const uint64_t arg[6] = {(uint64_t)g->number, giov_address(v, t->park.progress), 1};
+
+	/* -EPIPE, or -ESRCH and nobody will see what we answer. */
+	if (inject(t, NR_write, arg) < 0)
+		return;
+}
+
+static ssize_t put(const struct gfd *g, const void *data, size_t len, int msg_flags)
+{
+	ssize_t n;
+
+	do
+		n = g->kind == FDKIND_SOCKET
+			    ? send(g->fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL | msg_flags)
+			    : write(g->fd, data, len);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+static enum act write_pieces(struct task *t, struct call *c, struct gfd *g, const struct giov *v,
+	const struct stream_options *o)
+{
+	uint64_t *progress = &t->park.progress;
+
+	gfd_set_nonblock(g);
+	while (*progress < v->total) {
+		uint64_t rest = v->total - *progress;
+		size_t len = rest < STREAM_CHUNK ? rest : STREAM_CHUNK;
+		ssize_t n = giov_get(v, t, *progress, stream_chunk, len);
+
+		if (n > 0)
+			n = put(g, stream_chunk, (size_t)n, o->msg_flags & (MSG_OOB | MSG_MORE));
+		if (n == -EAGAIN) {
+			if (!t->park.timed_out)
+				return stream_park(t, g, SO_SNDTIMEO);
+			return call_done(c, *progress ? (int64_t)*progress : -EAGAIN);
+		}
+		if (n < 0 && *progress == 0)
+			return ACT_NATIVE; /* the kernel says it itself, with its signal */
+		if (n == -EPIPE && !(o->msg_flags & MSG_NOSIGNAL))
+			raise_sigpipe(t, g, v);
+		if (n <= 0)
+			break;
+		*progress += (uint64_t)n;
+		sched_moved();
+		tty_settle(g);
+	}
+	return call_done(c, (int64_t)*progress);
+}
+
+/* The run's own output: all of it, whatever the guest set, since how fast the host drains must not
+ * show. Waits for the host in real time. */
+static enum act write_own_output(
+	struct task *t, struct call *c, struct gfd *g, const struct giov *v)
+{
+	while (t->park.progress < v->total) {
+		struct pollfd p = {.fd = g->fd, .events = POLLOUT};
+		ssize_t n = giov_get(v, t, t->park.progress, stream_chunk, PIPE_ATOMIC);
+
+		if (n <= 0)
+			break;
+		if (poll(&p, 1, -1) < 0)
+			continue; /* EINTR: a tick */
+		if (!(p.revents & POLLOUT))
+			break;
+		n = write(g->fd, stream_chunk, (size_t)n);
+		if (n < 0 && errno != EAGAIN)
+			break;
+		t->park.progress += n > 0 ? (uint64_t)n : 0;
+	}
+	return t->park.progress ? call_done(c, (int64_t)t->park.progress) : ACT_NATIVE;
+}
+
+enum act stream_write(struct task *t, struct call *c, struct gfd *g, const struct giov *v,
+	const struct stream_options *o)
+{
+	if (!gfd_can_write(g) || v->total == 0)
+		return ACT_NATIVE;
+	if (io_is_own_output(g))
+		return o->not_blocking ? write_own_output(t, c, g, v) : ACT_NATIVE;
+	if (o->not_blocking) {
+		if (!(gfd_poll(g, POLLOUT) & (POLLOUT | POLLERR | POLLHUP)))
+			return stream_idle(t);
+		return ACT_NATIVE;
+	}
+	if (t->park.progress == 0) {
+		if (stream_has_room(g, v->total))
+			return ACT_NATIVE;
+		if ((g->kind == FDKIND_PIPE && v->total <= PIPE_ATOMIC) || !stream_is_bytes(g))
+			return t->park.timed_out ? call_done(c, -EAGAIN)
+						 : stream_park(t, g, SO_SNDTIMEO);
+	}
+	return write_pieces(t, c, g, v, o);
+}

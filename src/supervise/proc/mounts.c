@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The mount tables of /proc/PID: mount points, types and what a program can act on. Where a mount
+ * came from on the host, its options and its number there are not the guest's affair.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "supervise/proc/make.h"
+
+enum { MOUNT_FIRST = 20 };
+
+/* One line of mountinfo, cut into its words. */
+struct mount {
+	long id, parent;
+	const char *point, *options, *type;
+};
+
+static bool cut(char *line, struct mount *ret)
+{
+	char *words[8] = {NULL}, *word = NULL;
+	char *rest = line;
+	int count = 0;
+
+	while (count < 6 && (word = strsep(&rest, " ")) != NULL)
+		words[count++] = word;
+	/* Optional fields follow, then a lone hyphen and the type. */
+	while (rest != NULL && (word = strsep(&rest, " ")) != NULL && strcmp(word, "-") != 0)
+		;
+	word = strsep(&rest, " ");
+	if (count < 6 || word == NULL || sscanf(words[0], "%ld", &ret->id) != 1 ||
+		sscanf(words[1], "%ld", &ret->parent) != 1)
+		return false;
+	ret->point = words[4];
+	ret->options = words[5];
+	ret->type = word;
+	return true;
+}
+
+/* Of the options, those that say what may be done there. */
+static void put_options(const char *options, struct bytes *out)
+{
+	static const char *const shown[] = {"nosuid", "nodev", "noexec"};
+
+	procfs_printf(out, "%s", strncmp(options, "ro", 2) == 0 ? "ro" : "rw");
+	for (size_t i = 0; i < ARRAY_LEN(shown); i++)
+		if (strstr(options, shown[i]) != NULL)
+			procfs_printf(out, ",%s", shown[i]);
+}
+
+typedef void put_mount(const struct mount *m, long number, long parent, struct bytes *out);
+
+static void put_mountinfo(const struct mount *m, long number, long parent, struct bytes *out)
+{
+	procfs_printf(out, "%ld %ld 0:1 / %s ", number, parent, m->point);
+	put_options(m->options, out);
+	procfs_printf(out, " - %s %s %s\n", m->type, m->type,
+		strncmp(m->options, "ro", 2) == 0 ? "ro" : "rw");
+}
+
+static void put_mounts(const struct mount *m, long number, long parent, struct bytes *out)
+{
+	(void)number;
+	(void)parent;
+	procfs_printf(out, "%s %s %s ", m->type, m->point, m->type);
+	put_options(m->options, out);
+	procfs_printf(out, " 0 0\n");
+}
+
+static void put_mountstats(const struct mount *m, long number, long parent, struct bytes *out)
+{
+	(void)number;
+	(void)parent;
+	procfs_printf(out, "device %s mounted on %s with fstype %s\n", m->type, m->point, m->type);
+}
+
+static long place_of(const struct mount *list, size_t count, long id)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i].id == id)
+			return MOUNT_FIRST + (long)i;
+	return 1; /* outside our view */
+}
+
+static int make(const struct procfs_who *who, put_mount *put, struct bytes *out)
+{
+	char path[64];
+	struct procfs_who mountinfo = *who;
+	autofree char *text = NULL;
+	autofree struct mount *list = NULL;
+	char *rest = NULL, *line = NULL;
+	size_t count = 0, room = 0;
+
+	/* Every table is made from the richest one; all processes share one set of mounts. */
+	(void)snprintf(path, sizeof(path), "/proc/%d/mountinfo", who->pid);
+	mountinfo.path = path;
+	if (procfs_native(&mountinfo, &text) != 0)
+		return -1;
+	for (rest = text; (line = strsep(&rest, "\n")) != NULL;) {
+		if (count == room) {
+			room = room == 0 ? 64 : room * 2;
+			list = mem_grow(list, room, sizeof(*list));
+		}
+		if (line[0] != '\0' && cut(line, &list[count]))
+			count++;
+	}
+	for (size_t i = 0; i < count; i++)
+		put(&list[i], MOUNT_FIRST + (long)i, place_of(list, count, list[i].parent), out);
+	return 0;
+}
+
+int make_mountinfo(const struct procfs_who *who, struct bytes *out)
+{
+	return make(who, put_mountinfo, out);
+}
+
+int make_mounts(const struct procfs_who *who, struct bytes *out)
+{
+	return make(who, put_mounts, out);
+}
+
+int make_mountstats(const struct procfs_who *who, struct bytes *out)
+{
+	return make(who, put_mountstats, out);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /proc and /sys as the guest sees them: which files we make, which pass as they are. */
+#ifndef SUPERVISE_PROCFS_H
+#define SUPERVISE_PROCFS_H
+
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/bytes.h"
+#include "supervise/engine/task.h"
+
+enum procfs_verdict {
+	PROCFS_SERVE, /* procfs_make knows its content */
+	PROCFS_PASS,  /* the same in every run as it is */
+	PROCFS_LIVE,  /* the kernel's, and host state may be in it: reported when read */
+};
+
+/* What a canonical path (no links, /proc/PID rather than /proc/self) is. */
+enum procfs_verdict procfs_check(const char *path);
+/* The content of a PROCFS_SERVE file for the reader t. 0 or -1 with errno. */
+MUST_CHECK int procfs_make(struct task *t, const char *path, struct bytes *ret_out);
+
+#endif

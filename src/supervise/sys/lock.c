@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * File locks. flock and open-file-description locks belong to the description, so that the
+ * supervisor takes them through its duplicate; a POSIX lock belongs to the process, so that the
+ * guest tries it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include "supervise/io/fdkind.h"
+#include "supervise/engine/gmem.h"
+#include "supervise/engine/handlers.h"
+#include "supervise/engine/inject.h"
+#include "supervise/engine/sched.h"
+#include "supervise/engine/tighten.h"
+#include "wire/sysnr.h"
+
+enum act enter_flock(struct task *t, struct call *c)
+{
+	auto_gfd struct gfd g = GFD_NONE;
+	int operation = (int)c->arg[1];
+
+	if (gfd_open(t, (int)c->arg[0], &g) < 0)
+		return ACT_NATIVE;
+	if (flock(g.fd, operation | LOCK_NB) == 0)
+		return call_done(c, 0);
+	if (errno != EWOULDBLOCK)
+		return ACT_NATIVE; /* the kernel says it itself */
+	if (!(operation & LOCK_NB))
+		return park_on(t, PARK_FD);
+	sched_idle(t, SCHED_IDLE_CALL);
+	return call_done(c, -EWOULDBLOCK);
+}
+
+static enum act try_description(struct task *t, struct call *c)
+{
+	auto_gfd struct gfd g = GFD_NONE;
+	struct flock lock;
+
+	if (gfd_open(t, (int)c->arg[0], &g) < 0)
+		return ACT_NATIVE;
+	if (gmem_read(t, c->arg[2], &lock, sizeof(lock)) < 0)
+		return call_done(c, -EFAULT);
+	if (fcntl(g.fd, F_OFD_SETLK, &lock) == 0)
+		return call_done(c, 0);
+	if (errno != EAGAIN && errno != EACCES)
+		return call_done(c, -errno);
+	return park_on(t, PARK_FD);
+}
+
+static enum act try_process(struct task *t, struct call *c)
+{
+	const uint64_t arg[6] = {c->arg[0], F_SETLK, c->arg[2]};
+	int64_t r = inject(t, NR_fcntl, arg);
+
+	if (r != -EAGAIN && r != -EACCES)
+		return call_done(c, r);
+	return park_on(t, PARK_FD);
+}
+
+enum act enter_fcntl(struct task *t, struct call *c)
+{
+	switch ((int)c->arg[1]) {
+	case F_SETLKW:
+		return try_process(t, c);
+	case F_OFD_SETLKW:
+		return try_description(t, c);
+	case F_SETFL:
+		/* Its writes to the run's own output must not fail because the host is slow. */
+		if (c->arg[2] & O_NONBLOCK)
+			tighten(t);
+		if (c->arg[2] & O_ASYNC)
+			sched_signals_unseen();
+		return ACT_NATIVE;
+	case F_SETLEASE:
+	case F_NOTIFY:
+		sched_signals_unseen();
+		return ACT_NATIVE;
+	default:
+		return ACT_NATIVE;
+	}
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sockets: making and naming them. Peers live in the sandbox's own network namespace. */
+#include <errno.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "supervise/io/fdkind.h"
+#include "supervise/files/files.h"
+#include "supervise/engine/gmem.h"
+#include "supervise/engine/handlers.h"
+#include "supervise/engine/inject.h"
+#include "supervise/io/port.h"
+#include "supervise/io/stream.h"
+#include "wire/sysnr.h"
+
+enum act enter_accept(struct task *t, struct call *c)
+{
+	auto_gfd struct gfd g = GFD_NONE;
+	struct stream_options o = {0};
+	int listening = 0;
+	socklen_t len = sizeof(listening);
+
+	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind != FDKIND_SOCKET)
+		return ACT_NATIVE;
+	if (getsockopt(g.fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) < 0 || !listening)
+		return ACT_NATIVE; /* EINVAL */
+	o.not_blocking = gfd_is_nonblock(&g);
+	return stream_wait_readable(t, c, &g, &o);
+}
+
+static int read_address(
+	struct task *t, const struct call *c, struct sockaddr_storage *ret, socklen_t *ret_len)
+{
+	uint64_t len = (uint32_t)c->arg[2];
+
+	if (len < sizeof(sa_family_t) || len > sizeof(*ret))
+		return -EINVAL;
+	*ret_len = (socklen_t)len;
+	return gmem_read(t, c->arg[1], ret, len);
+}
+
+/* Makes a file unless the name is abstract or left to the kernel. */
+static enum act bind_unix(struct task *t, const struct sockaddr_un *address, socklen_t len)
+{
+	char path[sizeof(address->sun_path) + 1] = "";
+	size_t room = len - offsetof(struct sockaddr_un, sun_path);
+
+	if (len <= offsetof(struct sockaddr_un, sun_path) || address->sun_path[0] == '\0')
+		return ACT_NATIVE;
+	memcpy(path, address->sun_path,
+		room < sizeof(address->sun_path) ? room : sizeof(address->sun_path));
+	return files_making(t, path);
+}
+
+enum act enter_bind(struct task *t, struct call *c)
+{
+	auto_gfd struct gfd g = GFD_NONE;
+	struct sockaddr_storage address = {0};
+	struct sockaddr_nl netlink;
+	socklen_t len = 0;
+
+	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind != FDKIND_SOCKET)
+		return ACT_NATIVE;
+	if (read_address(t, c, &address, &len) < 0)
+		return ACT_NATIVE; /* the kernel says why not */
+	if (address.ss_family == AF_UNIX && len == sizeof(sa_family_t))
+		return call_done(c, port_bind_unix(&g));
+	if (address.ss_family == AF_UNIX)
+		return bind_unix(t, (const struct sockaddr_un *)&address, len);
+	if (address.ss_family == AF_NETLINK && len >= sizeof(netlink)) {
+		memcpy(&netlink, &address, sizeof(netlink));
+		return netlink.nl_pid ? ACT_NATIVE
+				      : call_done(c, port_bind_netlink(t, &g, netlink.nl_groups));
+	}
+	if (!port_is_open((const struct sockaddr *)&address, len))
+		return port_is_shared(&g)
+			       ? call_done(c, port_bind_shared(
+						      &g, (const struct sockaddr *)&address, len))
+			       : ACT_NATIVE;
+	return call_done(c, port_bind(&g, (const struct sockaddr *)&address, len));
+}
+
+/*
+ * Nagle's algorithm holds a small segment back until an acknowledgement comes, which may be delayed
+ * in the host's time. So it is off from the start; accepted sockets inherit that from the listener.
+ */
+static void send_at_once(const struct gfd *g)
+{
+	int on = 1, protocol = 0;
+	socklen_t len = sizeof(protocol);
+
+	if (getsockopt(g->fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) < 0 ||
+		protocol != IPPROTO_TCP)
+		return;
+	/* Cannot fail on a TCP socket that we hold. */
+	if (setsockopt(g->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0)
+		return;
+}
+
+enum act enter_listen(struct task *t, struct call *c)
+{
+	auto_gfd struct gfd g = GFD_NONE;
+
+	if (gfd_open(t, (int)c->arg[0], &g) == 0 && g.kind == FDKIND_SOCKET) {
+		port_choose(t, &g);
+		send_at_once(&g);
+		if (port_is_shared(&g) && listen(g.fd, (int)c->arg[1]) == 0) {
+			port_share(&g);
+			return call_done(c, 0);
+		}
+	}
+	return ACT_NATIVE;
+}
+
+/*
+ * A unix socket waits while the listener's queue is full, and only the guest itself can connect:
+ * its credentials and its view of the path count. So it tries with the description non-blocking.
+ */
+static enum act connect_unix(struct task *t, struct call *c, struct gfd *g)
+{
+	int64_t r;
+
+	gfd_set_nonblock(g);
+	r = inject(t, NR_connect, c->arg);
+	if (r != -EAGAIN)
+		return call_done(c, r);
+	if (t->park.timed_out)
+		return call_done(c, -EAGAIN);
+	return stream_park(t, g, SO_SNDTIMEO);
+}
+
+enum act enter_connect(struct task *t, struct call *c)
+{
+	auto_gfd struct gfd g = GFD_NONE;
+	struct sockaddr_storage address = {0};
+	socklen_t len = 0;
+
+	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind != FDKIND_SOCKET)
+		return ACT_NATIVE;
+	if (read_address(t, c, &address, &len) < 0 || address.ss_family == AF_UNSPEC)
+		return ACT_NATIVE;
+	if (address.ss_family == AF_UNIX)
+		port_name_unix(&g);
+	if (address.ss_family == AF_UNIX)
+		return gfd_is_nonblock(&g) ? ACT_NATIVE : connect_unix(t, c, &g);
+	port_choose(t, &g);
+	send_at_once(&g);
+	/* Over loopback the handshake is done, or refused, before the call would sleep. */
+	return ACT_NATIVE;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that wait for signals. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <time.h>
+
+#include "supervise/engine/clock.h"
+#include "supervise/engine/gmem.h"
+#include "supervise/engine/handlers.h"
+#include "supervise/engine/sched.h"
+#include "supervise/engine/sigmask.h"
+#include "supervise/engine/signals.h"
+
+#define NS_PER_S 1000000000ull
+
+enum act enter_rt_sigsuspend(struct task *t, struct call *c)
+{
+	uint64_t mask;
+
+	if (c->arg[1] != sizeof(mask) || gmem_read(t, c->arg[0], &mask, sizeof(mask)) < 0)
+		return ACT_NATIVE; /* EINVAL or EFAULT */
+	if (sigmask_pending(t) & ~mask)
+		return ACT_NATIVE;
+	park_with_mask(t, mask);
+	return park_on(t, PARK_TIME);
+}
+
+enum act enter_rt_sigtimedwait(struct task *t, struct call *c)
+{
+	uint64_t set, pending, deadline = UINT64_MAX;
+	struct timespec ts;
+
+	if (c->arg[3] != sizeof(set) || gmem_read(t, c->arg[0], &set, sizeof(set)) < 0)
+		return ACT_NATIVE;
+	if (c->arg[2]) {
+		if (gmem_read(t, c->arg[2], &ts, sizeof(ts)) < 0 || ts.tv_sec < 0 ||
+			ts.tv_nsec < 0 || ts.tv_nsec >= (long)NS_PER_S)
+			return ACT_NATIVE;
+		if ((uint64_t)ts.tv_sec < UINT64_MAX / 2 / NS_PER_S)
+			deadline = clock_monotonic() + (uint64_t)ts.tv_sec * NS_PER_S +
+				   (uint64_t)ts.tv_nsec;
+	}
+	pending = sigmask_pending(t);
+	if (pending & (set | ~sigmask_blocked(t)))
+		return ACT_LEAVE;
+	if (t->park.timed_out)
+		return call_done(c, -EAGAIN);
+	if (deadline == clock_monotonic()) {
+		sched_idle(t, SCHED_IDLE_CALL);
+		return call_done(c, -EAGAIN);
+	}
+	park_with_mask(t, sigmask_blocked(t) & ~set);
+	return park_on_until(t, PARK_TIME, deadline);
+}
+
+/* What it took from the queue is told as a delivery would be. */
+void leave_rt_sigtimedwait(struct task *t, struct call *c)
+{
+	siginfo_t info;
+
+	if (c->result <= 0 || !c->arg[1] || gmem_read(t, c->arg[1], &info, sizeof(info)) < 0)
+		return;
+	if (signals_clean(&info) && gmem_write(t, c->arg[1], &info, sizeof(info)) < 0)
+		c->result = -EFAULT;
+}

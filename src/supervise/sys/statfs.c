@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* statfs and fstatfs: the figures of every file system are the contract's. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+
+#include "supervise/engine/gmem.h"
+#include "supervise/engine/handlers.h"
+#include "supervise/files/path.h"
+
+enum {
+	PINNED_BLOCK = 4096,
+	PINNED_BLOCKS = 1 << 18, /* 1 GiB */
+	PINNED_FILES = 65536,
+	PINNED_NAME = 255,
+	/* What a program can act on; how access times are kept is the host's affair. */
+	SHOWN_FLAGS = ST_RDONLY | ST_NOSUID | ST_NODEV | ST_NOEXEC,
+	FLAGS_VALID = 0x20, /* the kernel's ST_VALID */
+};
+
+static void pin(struct statfs *fs)
+{
+	bool sized = fs->f_blocks != 0; /* /proc and its kin have no size */
+
+	fs->f_bsize = fs->f_frsize = PINNED_BLOCK;
+	fs->f_blocks = sized ? PINNED_BLOCKS : 0;
+	fs->f_bfree = fs->f_bavail = sized ? PINNED_BLOCKS / 2 : 0;
+	fs->f_files = sized ? PINNED_FILES : 0;
+	fs->f_ffree = sized ? PINNED_FILES / 2 : 0;
+	memset(&fs->f_fsid, 0, sizeof(fs->f_fsid));
+	fs->f_namelen = PINNED_NAME;
+	fs->f_flags = (fs->f_flags & SHOWN_FLAGS) | FLAGS_VALID;
+	memset(fs->f_spare, 0, sizeof(fs->f_spare));
+}
+
+static enum act answer(struct task *t, struct call *c, enum path_answer found, const struct path *p)
+{
+	struct statfs fs;
+
+	if (found == PATH_ERROR)
+		return ACT_NATIVE;
+	if (found == PATH_ODD || fstatfs(p->fd, &fs) != 0)
+		return ACT_LEAVE;
+	pin(&fs);
+	return call_done(c, gmem_write(t, c->arg[1], &fs, sizeof(fs)));
+}
+
+enum act enter_statfs(struct task *t, struct call *c)
+{
+	auto_path struct path p = PATH_NONE;
+
+	return answer(t, c, path_find(t, AT_FDCWD, c->arg[0], 0, &p), &p);
+}
+
+enum act enter_fstatfs(struct task *t, struct call *c)
+{
+	auto_path struct path p = PATH_NONE;
+
+	if ((int)c->arg[0] < 0)
+		return ACT_NATIVE;
+	return answer(t, c, path_find_fd(t, (int)c->arg[0], &p), &p);
+}
+
+void leave_statfs(struct task *t, struct call *c)
+{
+	struct statfs fs;
+
+	if (c->result != 0)
+		return;
+	if (gmem_read(t, c->arg[1], &fs, sizeof(fs)) != 0) {
+		c->result = -EFAULT;
+		return;
+	}
+	pin(&fs);
+	c->result = gmem_write(t, c->arg[1], &fs, sizeof(fs));
+}
