@@ -110,19 +110,29 @@ char host_task_state(pid_t tid)
 	return p && p[1] ? p[2] : 'X';
 }
 
-const char *host_blocked_call(pid_t tid)
+bool host_task_sleeps(pid_t tid, struct host_call *ret)
+{
+	char text[256];
+
+	*ret = (struct host_call){.nr = -1};
+	if (host_task_state(tid) != 'S')
+		return false;
+	if (read_proc(tid, "syscall", text, sizeof(text)) <= 0)
+		return true;
+	/* "running": it went on between the two looks. Of an address the low half is read. */
+	return sscanf(text, "%d %x %x %x", &ret->nr, &ret->arg[0], &ret->arg[1], &ret->arg[2]) > 0;
+}
+
+const char *host_call_name(const struct host_call *call)
 {
 	static char number[32];
-	char text[256];
-	const struct syscall_row *row;
-	int nr;
+	const struct syscall_row *row = call_row(call->nr);
 
-	if (read_proc(tid, "syscall", text, sizeof(text)) <= 0 || sscanf(text, "%d", &nr) != 1)
-		return "a system call";
-	row = call_row(nr);
 	if (row)
 		return row->name;
-	snprintf(number, sizeof(number), "system call %d", nr);
+	if (call->nr < 0)
+		return "a system call";
+	snprintf(number, sizeof(number), "system call %d", call->nr);
 	return number;
 }
 

@@ -19,8 +19,15 @@ void host_set_delays(uint32_t seed);
 void host_delay(void);
 /* State letter of a task in /proc, or 'X' when it is gone. */
 char host_task_state(pid_t tid);
-/* Name of the system call a task sleeps in. Static text. */
-const char *host_blocked_call(pid_t tid);
+/* The call that a task sleeps in: its number (-1: unknown) and the low halves of its arguments. */
+struct host_call {
+	int nr;
+	unsigned arg[3];
+};
+/* Asleep at this moment; false also when it went on while we looked. */
+bool host_task_sleeps(pid_t tid, struct host_call *ret);
+/* Static text. */
+const char *host_call_name(const struct host_call *call);
 /* Pins the supervisor, and so every guest, to one CPU; -1: the first allowed one. */
 void host_pin(int cpu);
 

@@ -217,18 +217,19 @@ static bool anybody_dying(void)
 static void tick(void)
 {
 	struct task *t = current;
+	struct host_call call;
 
 	if (!t || t->state != TASK_RUNNING)
 		return;
-	if (host_task_state(t->tid) != 'S') {
+	if (!host_task_sleeps(t->tid, &call)) {
 		block_ticks = 0;
 		return;
 	}
 	/* Output waits for the host's reader, however slow: no time passes inside meanwhile. */
-	if (++block_ticks < BLOCK_TICKS || io_waits_for_host(t))
+	if (++block_ticks < BLOCK_TICKS || io_is_write_to_host(t, &call))
 		return;
 	report_not_enforced(REASON_NATIVE_BLOCK, "%s blocked in the kernel and is not modelled",
-		host_blocked_call(t->tid));
+		host_call_name(&call));
 	t->state = TASK_NATIVE;
 	current = NULL;
 }

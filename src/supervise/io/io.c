@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "supervise/engine/loop.h"
+#include "supervise/host.h"
 #include "supervise/report.h"
 #include "supervise/engine/sched.h"
 #include "supervise/engine/sigmask.h"
@@ -102,24 +103,12 @@ static int target_arg(int nr)
 	}
 }
 
-bool io_waits_for_host(struct task *t)
+bool io_is_write_to_host(struct task *t, const struct host_call *call)
 {
 	auto_gfd struct gfd g = GFD_NONE;
-	char path[40], text[128];
-	autoclose int fd = -1;
-	unsigned arg[3];
-	ssize_t n;
-	int nr, at;
+	int at = target_arg(call->nr);
 
-	snprintf(path, sizeof(path), "/proc/%d/syscall", t->tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	text[n > 0 ? n : 0] = '\0';
-	/* Of an address the low half is read, and not looked at. */
-	if (sscanf(text, "%d %x %x %x", &nr, &arg[0], &arg[1], &arg[2]) != 4)
-		return false;
-	at = target_arg(nr);
-	return at >= 0 && gfd_open(t, (int)arg[at], &g) == 0 && io_is_own_output(&g);
+	return at >= 0 && gfd_open(t, (int)call->arg[at], &g) == 0 && io_is_own_output(&g);
 }
 
 void io_signal_taken(struct task *t, int sig)

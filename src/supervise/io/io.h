@@ -8,6 +8,8 @@
 #include "supervise/io/fdkind.h"
 #include "supervise/engine/task.h"
 
+struct host_call;
+
 /*
  * Remembers which objects lead outside (the run's own 0, 1, 2). Called once, before the guest
  * starts. Makes SIGPIPE harmless to the supervisor; exec puts the default back.
@@ -29,9 +31,8 @@ void io_signal_taken(struct task *t, int sig);
 /* The first process is gone with this wait status. */
 void io_finish(int status);
 
-/* t runs and sleeps in the kernel: in a write to one of the run's own streams, until the host
- * drains. */
-bool io_waits_for_host(struct task *t);
+/* A write to one of the run's own streams: it waits until the host drains. */
+bool io_is_write_to_host(struct task *t, const struct host_call *call);
 
 /* Reads from this descriptor bring in something from outside the sandbox. */
 bool io_is_external(const struct gfd *g);
