@@ -47,7 +47,7 @@ def build(scratch):
     flags = ["-D_GNU_SOURCE", "-O1", "-static", "-pthread", f"-I{h.SOURCE}/src"]
     call(CROSS, *flags, f"{HERE}/init.c", f"{made}/src/libwire.a", f"{made}/src/libbase.a", "-o", f"{root}/init")
     for guest in GUESTS:
-        call(CROSS, *flags, f"{h.SOURCE}/tests/guest/{guest}.c", "-o", f"{root}/guests/{guest}")
+        call(CROSS, *flags, f"{h.SOURCE}/tests/guest/parts/{guest}.c", "-o", f"{root}/guests/{guest}")
     return root
 
 

@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from harness import MODES, SOURCE, Scratch, Tap, require_programs, sandglass  # noqa: E402
 
 SEEDS, COUNT = 3, 3000
-SCRIPT = os.path.join(SOURCE, "tests", "guest", "operations.py")
+SCRIPT = os.path.join(SOURCE, "tests", "guest", "parts", "operations.py")
 
 
 def difference(plain, supervised):

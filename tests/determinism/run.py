@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every case of cases/ with --verify, three times, as root and as an ordinary user.
+"""Runs every case with --verify, three times, as root and as an ordinary user.
 
-A case is a script; its lines that begin with `#:` say how it is run and judged:
+A case is a script of cases/, whose lines that begin with `#:` say how it is run and judged, or a
+program of tests/guest/FAMILY, whose head comment has such lines after ` *:`:
 
   #: row ROW         the row of the design's table of sources that it stands for (ROWS below); it must
                      be varies or pinned, so that it fails when that row is taken out
   #: needs TOOL ...  programs of the host that it runs
-  #: uses NAME ...   programs of tests/guest that are laid into its directory
+  #: uses NAME ...   programs of tests/guest/parts that are laid into its directory
   #: varies          run natively twice, it differs
   #: pinned          run natively, it prints something else than in the sandbox
+  #: native          run natively, it prints the very same: the kernel's own answers
   #: out TEXT        a line of the expected output; all lines in order
   #: exit N          the expected exit status (0)
   #: option WORD     another option of `run`
@@ -21,6 +23,8 @@ Demanded of each: the exit status, verify.identical, enforced, the same output b
 all three runs, and the same output as root and rootless.
 
 run.py [--all] [--long] [--only PATTERN] [--part K/N] [--runs N] [--print]
+
+--only takes cases marked long too.
 """
 import argparse
 import fnmatch
@@ -37,23 +41,29 @@ ROWS = ("clock", "tsc", "cpuid", "entropy", "timers", "external", "procfs", "pin
         "times", "fixed", "refused")
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases")
 INTERPRETERS = {".sh": "sh", ".bash": "bash", ".py": "python3", ".pl": "perl"}
+GUEST = os.path.join(os.path.dirname(os.path.dirname(CASES)), "guest")
 PROGRAMS = os.path.join(h.BUILD, "tests", "guest")
+JUDGED_NATIVELY = {"varies", "pinned", "native"}
 TODAY = time.time()
 
 
 class Case:
-    def __init__(self, file):
-        self.file = file
-        self.name, self.ending = os.path.splitext(file)
+    """A script, or a program that is a case by itself."""
+
+    def __init__(self, path):
+        self.path = path
+        self.name, self.ending = os.path.splitext(os.path.basename(path))
+        self.family = os.path.basename(os.path.dirname(path)) if self.ending == ".c" else None
         self.rows, self.needs, self.uses, self.out, self.options = [], [], [], [], []
         self.exit, self.flags = 0, set()
-        with open(os.path.join(CASES, file), encoding="utf-8") as f:
+        sign = " *: " if self.family else "#: "
+        with open(path, encoding="utf-8") as f:
             for line in f:
-                if line.startswith("#: "):
-                    self.take(*line[3:].rstrip("\n").partition(" ")[::2])
+                if line.startswith(sign):
+                    self.take(*line[len(sign):].rstrip("\n").partition(" ")[::2])
 
     def take(self, key, value):
-        if key in ("varies", "pinned", "rootless", "long", "cpuid"):
+        if key in ("varies", "pinned", "native", "rootless", "long", "cpuid"):
             self.flags.add(key)
         elif key == "exit":
             self.exit = int(value)
@@ -66,21 +76,43 @@ class Case:
         elif key == "row" and value in ROWS:
             self.rows.append(value)
         else:
-            raise ValueError(f"{self.file}: '{key} {value}' is no line of a case")
+            raise ValueError(f"{self.path}: '{key} {value}' is no line of a case")
 
     def command(self):
-        return [INTERPRETERS[self.ending], f"./{self.file}"]
+        if self.family:
+            return [f"./{self.name}"]
+        return [INTERPRETERS[self.ending], f"./{os.path.basename(self.path)}"]
+
+    def files(self):
+        """What it consists of."""
+        own = os.path.join(PROGRAMS, self.family, self.name) if self.family else self.path
+        return [own] + [os.path.join(PROGRAMS, "parts", name) for name in self.uses]
 
     def lay(self, directory):
         """The same files every time: what a guest sees of an input's time depends on its real one."""
-        for path in [os.path.join(CASES, self.file)] + [os.path.join(PROGRAMS, name) for name in self.uses]:
+        for path in self.files():
             copy = shutil.copy(path, directory)
             os.utime(copy, (TODAY, TODAY))
 
     def missing(self):
         tools = [tool for tool in self.needs if not shutil.which(tool, path=h.ENV["PATH"])]
-        tools += [name for name in self.uses if not os.path.exists(os.path.join(PROGRAMS, name))]
+        tools += [file for file in self.files() if not os.path.exists(file)]
         return f"no {' '.join(tools)}" if tools else None
+
+
+def all_cases():
+    """The scripts, then the programs family by family."""
+    found = [Case(os.path.join(CASES, file)) for file in sorted(os.listdir(CASES))
+             if os.path.splitext(file)[1] in INTERPRETERS]
+    for family in sorted(os.listdir(GUEST)):
+        folder = os.path.join(GUEST, family)
+        if family != "parts" and os.path.isdir(folder):
+            found += [Case(os.path.join(folder, file)) for file in sorted(os.listdir(folder)) if file.endswith(".c")]
+    names = [case.name for case in found]
+    double = {name for name in names if names.count(name) > 1}
+    if double:
+        raise ValueError(f"two cases of one name: {' '.join(sorted(double))}")
+    return found
 
 
 def differs(what, one, other):
@@ -152,17 +184,19 @@ def native(scratch, case):
     return outs
 
 
-def can_fail(scratch, case, sandboxed):
-    """A test that would pass without the engine tests nothing."""
+def beside_native(scratch, case, sandboxed):
+    """A test that would pass without the engine tests nothing; semantics are the kernel's own."""
     problems = []
     if case.rows and not case.flags & {"varies", "pinned"}:
         problems.append("a case for a row has to be varies or pinned")
-    if case.flags & {"varies", "pinned"}:
+    if case.flags & JUDGED_NATIVELY:
         one, other = native(scratch, case)
         if "varies" in case.flags and one == other:
             problems.append("native runs do not differ, so the case cannot fail")
         if "pinned" in case.flags and one == sandboxed:
             problems.append("a native run prints the same, so the case cannot fail")
+        if "native" in case.flags and one != sandboxed:
+            problems.append(differs("natively and in the sandbox", one, sandboxed))
     return problems
 
 
@@ -192,7 +226,8 @@ def run_case(scratch, tap, case, args):
             print(first.out.decode("utf-8", "backslashreplace"), flush=True)
         tap.case(f"{case.name} as {mode}", problems)
     first = next(iter(outs.values()))
-    tap.case(f"{case.name} can fail", can_fail(scratch, case, first)) if case.flags & {"varies", "pinned"} or case.rows else None
+    if case.flags & JUDGED_NATIVELY or case.rows:
+        tap.case(f"{case.name} beside a native run", beside_native(scratch, case, first))
     if len(outs) == 2:
         tap.case(f"{case.name}: root and rootless agree",
                  [] if outs[h.ROOT] == outs[h.ROOTLESS] else
@@ -211,13 +246,13 @@ def main():
     h.require_programs()
     h.adopt_orphans()
     tap = h.Tap()
-    cases = [Case(file) for file in sorted(os.listdir(CASES)) if os.path.splitext(file)[1] in INTERPRETERS]
+    cases = all_cases()
     covered = {row for case in cases for row in case.rows}
     tap.case("every row of the table of sources has a case", [f"no case for: {row}" for row in ROWS if row not in covered])
     part, parts = map(int, args.part.split("/"))
     with h.Scratch() as scratch:
         for case in cases[part - 1::parts]:
-            if fnmatch.fnmatch(case.name, args.only) and ("long" in case.flags) == args.long:
+            if fnmatch.fnmatch(case.name, args.only) and (args.only != "*" or ("long" in case.flags) == args.long):
                 run_case(scratch, tap, case, args)
     tap.finish()
 

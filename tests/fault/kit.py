@@ -33,9 +33,9 @@ class Place:
         self.sandglass = scratch.join("bin", "sandglass")
 
     def guest(self, name):
-        """Lays a program of tests/guest into the working directory."""
+        """Lays a program of tests/guest/parts into the working directory."""
         path = os.path.join(self.cwd, name)
-        with open(os.path.join(h.BUILD, "tests", "guest", name), "rb") as source, open(path, "wb") as copy:
+        with open(os.path.join(h.BUILD, "tests", "guest", "parts", name), "rb") as source, open(path, "wb") as copy:
             copy.write(source.read())
         os.chmod(path, 0o755)
         return f"./{name}"
