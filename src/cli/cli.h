@@ -39,7 +39,9 @@ struct cli_command {
 	int usage_status; /* exit status of a wrong command line */
 };
 
-/* Every command in the order of the help; *ret_count of them. */
+/* False in `sandglass` itself, which has only the rows FRONT of commands.def. */
+extern const bool cli_has_all;
+/* Every command that this program has, in the order of the help; *ret_count of them. */
 const struct cli_command *const *cli_commands(size_t *ret_count);
 const struct cli_command *cli_find(const char *name);
 

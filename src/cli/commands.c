@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of commands, from commands.def. */
+/* The table of commands, from commands.def: compiled once for each of the two programs. */
 #include <string.h>
 
 #include "cli/commands.h"
 
 static const struct cli_command *const commands[] = {
-#define X(symbol) &symbol,
+#define FRONT(symbol) &symbol,
+#ifdef SANDGLASS_FRONT
+#define ALL(symbol)
+#else
+#define ALL(symbol) &symbol,
+#endif
 #include "cli/commands.def"
-#undef X
+#undef FRONT
+#undef ALL
 };
+
+#ifdef SANDGLASS_FRONT
+const bool cli_has_all = false;
+#else
+const bool cli_has_all = true;
+#endif
 
 const struct cli_command *const *cli_commands(size_t *ret_count)
 {

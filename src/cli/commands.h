@@ -5,8 +5,10 @@
 
 #include "cli/cli.h"
 
-#define X(symbol) extern const struct cli_command symbol;
+#define FRONT(symbol) extern const struct cli_command symbol;
+#define ALL(symbol) extern const struct cli_command symbol;
 #include "cli/commands.def"
-#undef X
+#undef FRONT
+#undef ALL
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sandglass program: finds the command, reads its options, runs it. */
+/*
+ * The programs sandglass and sandglass-all: find the command, read its options, run it. What the
+ * first does not have it leaves to the second.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "config/programs.h"
 
 enum { STATUS_USAGE = 2 };
 
@@ -34,6 +38,19 @@ static int unknown_command(const char *word)
 		    : str_format("unknown command '%s'; 'sandglass help' lists them", safe);
 	cli_say(line);
 	return STATUS_USAGE;
+}
+
+/* Becomes the program that has every command. */
+static int leave_to_all(char **argv)
+{
+	struct error err = {0};
+	int fd;
+
+	if (program_open("sandglass-all", "build or install it again", &fd, &err) < 0)
+		return cli_fail(&err, STATUS_USAGE);
+	fexecve(fd, argv, environ);
+	(void)error_sys(&err, "execute sandglass-all");
+	return cli_fail(&err, STATUS_USAGE);
 }
 
 static int run_command(const struct cli_command *c, char **argv)
@@ -75,13 +92,15 @@ int main(int argc, char **argv)
 		cli_say("no command; 'sandglass help' lists them");
 		return STATUS_USAGE;
 	}
+	if (strcmp(word, "--version") == 0)
+		word = "version";
+	c = cli_find(word);
+	if (!c && !cli_has_all)
+		return leave_to_all(argv);
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
 		cli_help_all();
 		return close_output(0);
 	}
-	if (strcmp(word, "--version") == 0)
-		word = "version";
-	c = cli_find(word);
 	if (!c)
 		return unknown_command(word);
 	return close_output(run_command(c, argv + 2));

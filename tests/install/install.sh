@@ -15,6 +15,9 @@ install_into() {
 left() {
 	[ -z "$(find "$dir" ! -type d)" ]
 }
+helps() {
+	"$prefix/bin/sandglass" help explain | grep -q '^Usage: sandglass explain'
+}
 runs() {
 	[ "$(cd / && cd "$dir" && "$prefix/bin/sandglass" run -- echo inside 2>"$dir.log" </dev/null)" = inside ] ||
 		{ sed 's/^/# /' "$dir.log"; return 1; }
@@ -22,6 +25,7 @@ runs() {
 
 check 'install' install_into
 prefix=$(dirname "$(dirname "$(find "$dir" -name sandglass -path '*/bin/*')")")
+check 'the other commands are found in libexec' helps
 check 'the supervisor is in libexec' test -x "$prefix/libexec/sandglass/sandglass-supervise"
 check 'the manual is there' test -f "$prefix/share/man/man1/sandglass-run.1"
 check 'bash completion is there' test -f "$prefix/share/bash-completion/completions/sandglass"
