@@ -28,12 +28,14 @@ struct cli_option {
 };
 
 struct cli_command {
+	/* One word, or two of which the first is that of a group ("session create"). */
 	const char *name, *arguments, *summary;
 	const char *details; /* paragraphs after the options, or NULL */
 	const struct cli_option
 		*options; /* ends with a NULL name; --json and --help are always there */
 	size_t size;	  /* of the command's struct */
 	size_t json;	  /* offset of its bool json */
+	bool interleaved; /* options may stand after and among the words too, until `--` */
 	/* argv: what follows the options, NULL-terminated. Returns the exit status. */
 	int (*run)(void *values, char **argv);
 	int usage_status; /* exit status of a wrong command line */
@@ -43,17 +45,23 @@ struct cli_command {
 extern const bool cli_has_all;
 /* Every command that this program has, in the order of the help; *ret_count of them. */
 const struct cli_command *const *cli_commands(size_t *ret_count);
-const struct cli_command *cli_find(const char *name);
+/* The command that the words name, of which it takes *ret_used; NULL when there is none. */
+const struct cli_command *cli_find(char *const *words, size_t *ret_used);
+/* The commands of a group: from *pos on the next, or NULL. */
+const struct cli_command *cli_next_of_group(const char *group, size_t *pos);
 
 /*
- * Reads options until `--` or the first word that is none. 0; 1 when --help was among them. Values
- * are written into `values`, of the command's size and zeroed. *ret_rest is what follows.
+ * Reads options until `--` or the first word that is none (see `interleaved`). 0; 1 when --help was
+ * among them. Values are written into `values`, of the command's size and zeroed. *ret_rest are the
+ * words and what follows `--`; argv is put in another order for it.
  */
 MUST_CHECK int cli_parse(const struct cli_command *c, char **argv, void *values, char ***ret_rest,
 	struct error *err);
 void cli_values_finish(const struct cli_command *c, void *values);
 
 void cli_help(const struct cli_command *c);
+/* False when it is the name of no group. */
+bool cli_help_group(const char *group);
 void cli_help_all(void);
 /* "sandglass: LINE" on standard error. */
 void cli_say(const char *line);

@@ -14,61 +14,114 @@ struct values {
 
 static const struct cli_option options[] = {{0}};
 
-static bool is_path(const struct cli_option *o)
+static bool names_file(const char *value)
 {
-	return strstr(o->value, "DIR") || strstr(o->value, "SRC") || strstr(o->value, "FILE");
+	return strstr(value, "DIR") || strstr(value, "SRC") || strstr(value, "FILE");
 }
 
-static void write_script(FILE *out)
+/* The first words, each once. */
+static void write_words(FILE *out)
 {
 	size_t count;
 	const struct cli_command *const *commands = cli_commands(&count);
 
+	for (size_t i = 0; i < count; i++) {
+		int len = (int)strcspn(commands[i]->name, " ");
+
+		if (i && strncmp(commands[i - 1]->name, commands[i]->name, (size_t)len + 1) == 0)
+			continue; /* the next verb of a group */
+		fprintf(out, "%.*s ", len, commands[i]->name);
+	}
+}
+
+/* A line of `case` for each group: its verbs, and the command of two words. */
+static void write_groups(FILE *out)
+{
+	size_t count;
+	const struct cli_command *const *commands = cli_commands(&count);
+	const char *group = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = commands[i]->name, *space = strchr(name, ' ');
+
+		if (group && (!space || strncmp(group, name, (size_t)(space - name) + 1) != 0)) {
+			fprintf(out, "' ;;\n");
+			group = NULL;
+		}
+		if (space && !group)
+			fprintf(out, "\t%.*s) verbs='", (int)(space - name), name);
+		if (space) {
+			fprintf(out, "%s ", space + 1);
+			group = name;
+		}
+	}
+	if (group)
+		fprintf(out, "' ;;\n");
+}
+
+/* Names of the options of a kind: -1 all, 0 with another value than a file, 1 with a file. */
+static void write_options(FILE *out, const struct cli_command *c, int kind)
+{
+	for (const struct cli_option *o = c->options; o->name; o++)
+		if (kind < 0 || (o->value && names_file(o->value) == (kind > 0)))
+			fprintf(out, "--%s ", o->name);
+}
+
+static void write_commands(FILE *out)
+{
+	size_t count;
+	const struct cli_command *const *commands = cli_commands(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		fprintf(out, "\t'%s') names='", commands[i]->name);
+		write_options(out, commands[i], -1);
+		fprintf(out, "--json --help' values=' ");
+		write_options(out, commands[i], 0);
+		fprintf(out, "' files=' ");
+		write_options(out, commands[i], 1);
+		fprintf(out, "' ;;\n");
+	}
+}
+
+static void write_script(FILE *out)
+{
 	fprintf(out, "# bash completion for sandglass\n"
 		     "_sandglass()\n{\n"
 		     "\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} "
-		     "names= i\n"
+		     "command=${COMP_WORDS[1]} verbs= names= values= files= i\n"
 		     "\tCOMPREPLY=()\n"
 		     "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
 		     "\t\tCOMPREPLY=($(compgen -W '");
-	for (size_t i = 0; i < count; i++)
-		fprintf(out, "%s%s", i ? " " : "", commands[i]->name);
+	write_words(out);
 	fprintf(out,
 		"' -- \"$word\"))\n\t\treturn\n\tfi\n"
 		"\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
 		"\t\tif [ \"${COMP_WORDS[i]}\" = -- ]; then\n"
 		"\t\t\tCOMPREPLY=($(compgen -c -f -- \"$word\"))\n\t\t\treturn\n\t\tfi\n\tdone\n"
-		"\tcase ${COMP_WORDS[1]} in\n");
-	for (size_t i = 0; i < count; i++) {
-		fprintf(out, "\t%s) names='", commands[i]->name);
-		for (const struct cli_option *o = commands[i]->options; o->name; o++)
-			fprintf(out, "--%s ", o->name);
-		fprintf(out, "--json --help' ;;\n");
-	}
+		"\tcase $command in\n");
+	write_groups(out);
 	fprintf(out, "\tesac\n"
-		     "\tcase ${COMP_WORDS[1]} in\n"
+		     "\tif [ \"$verbs\" ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+		     "\t\tCOMPREPLY=($(compgen -W \"$verbs\" -- \"$word\"))\n\t\treturn\n\tfi\n"
+		     "\t[ ! \"$verbs\" ] || command+=\" ${COMP_WORDS[2]}\"\n"
+		     "\tcase $command in\n");
+	write_commands(out);
+	fprintf(out, "\tesac\n"
+		     "\tcase $command in\n"
 		     "\texplain) names+=' ");
 	for (int r = 0; r < REASON_COUNT; r++)
 		fprintf(out, "%s ", reason_info((enum reason)r)->code);
 	fprintf(out, "' ;;\n\thelp) names+=' ");
-	for (size_t i = 0; i < count; i++)
-		fprintf(out, "%s ", commands[i]->name);
+	write_words(out);
 	fprintf(out, "' ;;\n"
 		     "\tcompletion) names+=' bash' ;;\n"
 		     "\tesac\n"
-		     "\tcase $before in\n");
-	/* The value of an option is none of the options. */
-	fprintf(out, "\t");
-	for (const struct cli_option *o = command_run.options; o->name; o++)
-		if (o->value && !is_path(o))
-			fprintf(out, "--%s|", o->name);
-	fprintf(out, "'') ;;\n\t");
-	for (const struct cli_option *o = command_run.options; o->name; o++)
-		if (o->value && is_path(o))
-			fprintf(out, "--%s|", o->name);
-	fprintf(out, "'') COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
-		     "\t*) COMPREPLY=($(compgen -W \"$names\" -- \"$word\")) ;;\n"
-		     "\tesac\n}\ncomplete -o filenames -F _sandglass sandglass\n");
+		     /* The value of an option is none of the options. */
+		     "\tif [[ $values == *\" $before \"* ]]; then\n\t\treturn\n\tfi\n"
+		     "\tif [[ $files == *\" $before \"* ]]; then\n"
+		     "\t\tCOMPREPLY=($(compgen -f -- \"$word\"))\n\t\treturn\n\tfi\n"
+		     "\tCOMPREPLY=($(compgen -W \"$names\" -- \"$word\"))\n"
+		     "}\ncomplete -o filenames -F _sandglass sandglass\n");
 }
 
 static int run(void *values, char **argv)

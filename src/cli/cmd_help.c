@@ -39,6 +39,7 @@ static int run(void *values, char **argv)
 {
 	const struct values *v = values;
 	const struct cli_command *c;
+	size_t used;
 
 	if (v->json) {
 		print_json();
@@ -48,7 +49,9 @@ static int run(void *values, char **argv)
 		cli_help_all();
 		return 0;
 	}
-	c = cli_find(argv[0]);
+	c = cli_find(argv, &used);
+	if (!c && cli_help_group(argv[0]))
+		return 0;
 	if (!c) {
 		autofree char *safe = str_printable(argv[0], strlen(argv[0]), 60);
 		autofree char *line =

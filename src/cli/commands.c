@@ -28,10 +28,38 @@ const struct cli_command *const *cli_commands(size_t *ret_count)
 	return commands;
 }
 
-const struct cli_command *cli_find(const char *name)
+/* How many of the words are the name: 0 when they are another one. */
+static size_t words_of(const char *name, char *const *words)
 {
-	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-		if (strcmp(commands[i]->name, name) == 0)
+	const char *space = strchr(name, ' ');
+	size_t len = space ? (size_t)(space - name) : strlen(name);
+
+	if (!words[0] || strlen(words[0]) != len || memcmp(words[0], name, len) != 0)
+		return 0;
+	if (!space)
+		return 1;
+	return words[1] && strcmp(words[1], space + 1) == 0 ? 2 : 0;
+}
+
+const struct cli_command *cli_find(char *const *words, size_t *ret_used)
+{
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+		*ret_used = words_of(commands[i]->name, words);
+		if (*ret_used)
 			return commands[i];
+	}
+	return NULL;
+}
+
+const struct cli_command *cli_next_of_group(const char *group, size_t *pos)
+{
+	size_t len = strlen(group);
+
+	while (*pos < ARRAY_LEN(commands)) {
+		const struct cli_command *c = commands[(*pos)++];
+
+		if (strncmp(c->name, group, len) == 0 && c->name[len] == ' ')
+			return c;
+	}
 	return NULL;
 }

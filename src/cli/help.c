@@ -62,6 +62,27 @@ void cli_help(const struct cli_command *c)
 		printf("\n%s", c->details);
 }
 
+static void print_row(const struct cli_command *c)
+{
+	print_wrapped(c->summary, printf("  %s ", c->name));
+}
+
+bool cli_help_group(const char *group)
+{
+	const struct cli_command *c;
+	size_t pos = 0, found = 0;
+
+	while ((c = cli_next_of_group(group, &pos))) {
+		if (found++ == 0)
+			printf("Usage: sandglass %s VERB [OPTION...] [ARGUMENT...]\n\nVerbs:\n",
+				group);
+		print_row(c);
+	}
+	if (found)
+		printf("\n'sandglass %s VERB --help' tells about one.\n", group);
+	return found > 0;
+}
+
 void cli_help_all(void)
 {
 	size_t count;
@@ -72,7 +93,7 @@ void cli_help_all(void)
 	       "that the\n"
 	       "same run gives the same bytes twice.\n\nCommands:\n");
 	for (size_t i = 0; i < count; i++)
-		print_wrapped(commands[i]->summary, printf("  %s", commands[i]->name));
+		print_row(commands[i]);
 	printf("\n'sandglass COMMAND --help' tells about one. For a start:\n\n"
 	       "  sandglass run --verify -- sh -c 'date; sleep 3600; date; cat "
 	       "/proc/sys/kernel/random/uuid'\n");

@@ -23,14 +23,32 @@ static void hold_standard_streams(void)
 			_exit(STATUS_USAGE);
 }
 
-static int unknown_command(const char *word)
+static bool is_help(const char *word)
 {
-	size_t count;
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static int unknown_verb(const char *group, const char *verb)
+{
+	autofree char *safe = verb ? str_printable(verb, strlen(verb), 60) : NULL, *line = NULL;
+
+	line = safe ? str_format("'%s' has no verb '%s'; 'sandglass help %s' lists them", group,
+			      safe, group)
+		    : str_format("'%s' needs a verb; 'sandglass help %s' lists them", group, group);
+	cli_say(line);
+	return STATUS_USAGE;
+}
+
+static int unknown_command(const char *word, const char *second)
+{
+	size_t count, pos = 0;
 	const struct cli_command *const *commands = cli_commands(&count);
 	autofree const char **names = mem_array(count, sizeof(*names));
 	autofree char *safe = str_printable(word, strlen(word), 60), *line = NULL;
 	const char *near;
 
+	if (cli_next_of_group(word, &pos))
+		return unknown_verb(word, second);
 	for (size_t i = 0; i < count; i++)
 		names[i] = commands[i]->name;
 	near = cli_nearest(word, names, count);
@@ -85,7 +103,9 @@ static int close_output(int status)
 int main(int argc, char **argv)
 {
 	const struct cli_command *c;
-	const char *word = argc > 1 ? argv[1] : NULL;
+	char *word = argc > 1 ? argv[1] : NULL;
+	char version[] = "version";
+	size_t used;
 
 	hold_standard_streams();
 	if (!word) {
@@ -93,15 +113,17 @@ int main(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	if (strcmp(word, "--version") == 0)
-		word = "version";
-	c = cli_find(word);
-	if (!c && !cli_has_all)
+		word = version;
+	c = cli_find((char *const[]){word, argv[2], NULL}, &used);
+	if (c)
+		return close_output(run_command(c, argv + 1 + used));
+	if (!cli_has_all)
 		return leave_to_all(argv);
-	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+	if (is_help(word)) {
 		cli_help_all();
 		return close_output(0);
 	}
-	if (!c)
-		return unknown_command(word);
-	return close_output(run_command(c, argv + 2));
+	if (argv[2] && is_help(argv[2]) && cli_help_group(word))
+		return close_output(0);
+	return unknown_command(word, argv[2]);
 }

@@ -101,18 +101,28 @@ static int set_value(const struct cli_option *o, const char *text, void *at, str
 int cli_parse(
 	const struct cli_command *c, char **argv, void *values, char ***ret_rest, struct error *err)
 {
-	char *base = values;
+	char *base = values, **word = argv;
 	bool help = false;
 
-	for (; *argv && (*argv)[0] == '-' && (*argv)[1]; argv++) {
-		const char *name = *argv + 2, *text = strchr(name, '=');
-		size_t len = text ? (size_t)(text - name) : strlen(name);
+	*ret_rest = argv;
+	for (; *argv; argv++) {
+		const char *name, *text;
 		const struct cli_option *o;
+		size_t len;
 
+		if ((*argv)[0] != '-' || !(*argv)[1]) {
+			if (!c->interleaved)
+				break;
+			*word++ = *argv;
+			continue;
+		}
 		if (strcmp(*argv, "--") == 0) {
 			argv++;
 			break;
 		}
+		name = *argv + 2;
+		text = strchr(name, '=');
+		len = text ? (size_t)(text - name) : strlen(name);
 		if (strcmp(*argv, "-h") == 0 || strcmp(*argv, "--help") == 0) {
 			help = true;
 			continue;
@@ -136,7 +146,9 @@ int cli_parse(
 		if (set_value(o, text, base + (o == &json_option ? c->json : o->offset), err) < 0)
 			return -1;
 	}
-	*ret_rest = argv;
+	while (*argv)
+		*word++ = *argv++;
+	*word = NULL;
 	return help;
 }
 
