@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "run/beneath.h"
+#include "base/beneath.h"
 
 enum { CHUNK = 128 * 1024 };
 

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "run/beneath.h"
+#include "base/beneath.h"
 
 void programs_finish(struct programs *p)
 {

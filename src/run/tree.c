@@ -23,7 +23,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "codec/json.h"
-#include "run/beneath.h"
+#include "base/beneath.h"
 
 struct walk {
 	const struct tree_source *s;

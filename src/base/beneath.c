@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking into a directory that a guest has filled: see beneath.h. */
-#include "run/beneath.h"
+#include "base/beneath.h"
 
 #include <dirent.h>
 #include <errno.h>

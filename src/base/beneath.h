@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking into a directory that a guest has filled: nothing in it can lead the reader astray. */
-#ifndef RUN_BENEATH_H
-#define RUN_BENEATH_H
+#ifndef BASE_BENEATH_H
+#define BASE_BENEATH_H
 
 #include <stddef.h>
 #include <sys/stat.h>
