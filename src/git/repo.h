@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Git repositories through libgit2 alone: checkouts, worktrees, cleanliness. Nothing that a
+ * repository or its configuration names is ever run: no hook, no filter, no helper, no pager; no
+ * configuration of the user or the system is read, and no text is converted on the way.
+ */
+#ifndef GIT_REPO_H
+#define GIT_REPO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/attr.h"
+#include "base/error.h"
+
+enum { REPO_COMMIT_SIZE = 41 }; /* 40 hex digits and a NUL */
+
+struct repo_source {
+	const char *path;   /* of a repository, a working tree or a linked worktree of it */
+	const char *branch; /* a branch, tag or commit; NULL: what HEAD is at */
+	/* Paths of files and directories, from the top; count 0: everything. */
+	const char *const *sparse;
+	size_t sparse_count;
+};
+
+/*
+ * An independent repository with its files in the empty or absent directory dir: history, the
+ * branch checked out, sparse paths marked as git does (skip-worktree), the source as the remote
+ * "origin". On an error dir is as it was. *ret_commit is what is checked out.
+ */
+MUST_CHECK int repo_checkout(const struct repo_source *s, const char *dir,
+	char ret_commit[REPO_COMMIT_SIZE], struct error *err);
+/* The files alone, without a .git. */
+MUST_CHECK int repo_export(const struct repo_source *s, const char *dir,
+	char ret_commit[REPO_COMMIT_SIZE], struct error *err);
+
+/*
+ * A linked worktree of the source named name (letters, digits and "._-") in the absent directory
+ * dir, at a detached HEAD or, with new_branch, at a branch of that name made there. ERR_BUSY when
+ * the name or the branch is taken.
+ */
+MUST_CHECK int repo_worktree_add(const struct repo_source *s, const char *name,
+	const char *new_branch, const char *dir, char ret_commit[REPO_COMMIT_SIZE],
+	struct error *err);
+/* Forgets the worktree and removes its directory, whatever is in it. 1, or 0 when there is none. */
+MUST_CHECK int repo_worktree_remove(const char *path, const char *name, struct error *err);
+/* Every worktree's name, sorted, NULL-terminated (repo_names_free). */
+MUST_CHECK int repo_worktree_list(const char *path, char ***ret_names, struct error *err);
+void repo_names_free(char **names);
+
+/* What a working tree has that its HEAD has not. */
+struct repo_state {
+	char commit[REPO_COMMIT_SIZE]; /* of HEAD; "" before the first commit */
+	char branch[256];	       /* "" when detached */
+	bool is_clean;
+	size_t staged, changed, untracked, conflicted; /* files; ignored ones do not count */
+	char first[1024]; /* path of the first that is not clean, or "" */
+};
+MUST_CHECK int repo_state(const char *path, struct repo_state *ret, struct error *err);
+
+#endif
