@@ -17,8 +17,7 @@
 #include "config/paths.h"
 #include "crypto/digest.h"
 #include "run/inputs.h"
-
-#define GUEST_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#include "wire/environment.h"
 
 enum {
 	RLIMIT_DATA_NUMBER = 2,
@@ -54,51 +53,6 @@ int contract_host_read(struct contract_host *ret, struct error *err)
 		return -1;
 	*ret = h;
 	h = (struct contract_host){0};
-	return 0;
-}
-
-static void env_put(struct contract *c, size_t *count, char *entry)
-{
-	size_t name_len = (size_t)(strchrnul(entry, '=') - entry) + 1;
-
-	for (size_t i = 0; i < *count; i++)
-		if (strncmp(c->env[i], entry, name_len) == 0) {
-			free(c->env[i]);
-			c->env[i] = entry;
-			return;
-		}
-	c->env[(*count)++] = entry;
-}
-
-static int build_env(const struct run_options *o, struct contract *c, struct error *err)
-{
-	static const char *const fixed[] = {"TZ=UTC", "LC_ALL=C.UTF-8", "PYTHONHASHSEED=0",
-		"GODEBUG=randautoseed=0", "MALLOC_ARENA_MAX=1"};
-	size_t count = 0;
-
-	if (o->env.count > CONTRACT_ARGS_MAX - 16)
-		return error_set(err, ERR_LIMIT, "%zu --env options; the limit is %d", o->env.count,
-			CONTRACT_ARGS_MAX - 16);
-	c->env = mem_array(o->env.count + 16, sizeof(*c->env));
-	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
-		env_put(c, &count, mem_strdup(fixed[i]));
-	env_put(c, &count,
-		str_format("SOURCE_DATE_EPOCH=%llu",
-			(unsigned long long)(c->epoch_ns / NUM_SECOND_NS)));
-	env_put(c, &count, mem_strdup("HOME=/tmp"));
-	env_put(c, &count, mem_strdup("PATH=" GUEST_PATH));
-	if (c->tty)
-		env_put(c, &count, mem_strdup("TERM=xterm-256color"));
-	for (size_t i = 0; i < o->env.count; i++) {
-		const char *entry = o->env.items[i];
-
-		if (entry[0] == '=' || !strchr(entry, '='))
-			return error_set(err, ERR_USAGE,
-				"--env '%.200s' is not NAME=VALUE (nothing is inherited; write the "
-				"value out)",
-				entry);
-		env_put(c, &count, mem_strdup(entry));
-	}
 	return 0;
 }
 
@@ -255,7 +209,9 @@ int contract_build(const struct run_options *o, const struct contract_host *h, s
 		sizeof(c.entropy_key));
 	snprintf(c.cpu, sizeof(c.cpu), "%s", h->cpu);
 	build_argv(o, &c);
-	if (build_limits(o, &c, err) < 0 || build_env(o, &c, err) < 0 ||
+	environment_init(&c);
+	if (build_limits(o, &c, err) < 0 ||
+		environment_add(&c, o->env.items, o->env.count, "--env", err) < 0 ||
 		build_dirs(o, h, &c, say, err) < 0 || build_binds(o, &c, h->cwd, err) < 0 ||
 		contract_check(&c, err) < 0)
 		return -1;

@@ -26,7 +26,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "run/channel.h"
+#include "wire/channel.h"
 #include "run/frames.h"
 #include "run/io.h"
 #include "run/pty.h"

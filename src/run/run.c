@@ -32,7 +32,7 @@
 #include "run/pty.h"
 #include "run/report.h"
 #include "run/stdin.h"
-#include "run/supervisor.h"
+#include "config/supervisor.h"
 #include "run/verify.h"
 #include "run/written.h"
 

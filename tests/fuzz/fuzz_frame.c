@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "run/channel.h"
+#include "wire/channel.h"
 #include "run/frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding the static supervisor. */
-#ifndef RUN_SUPERVISOR_H
-#define RUN_SUPERVISOR_H
+#ifndef CONFIG_SUPERVISOR_H
+#define CONFIG_SUPERVISOR_H
 
 #include "base/attr.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding the static supervisor: see supervisor.h. */
-#include "run/supervisor.h"
+#include "config/supervisor.h"
 
 #include <fcntl.h>
 

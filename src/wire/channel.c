@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host's end of the control socket: see channel.h and docs/format/control. */
-#include "run/channel.h"
+#include "wire/channel.h"
 
 #include <errno.h>
 #include <fcntl.h>

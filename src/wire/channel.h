@@ -3,8 +3,8 @@
  * The host's end of the control socket: frames in and out without ever blocking, so that one poll
  * loop can serve it next to the guest's output, signals and a time-out.
  */
-#ifndef RUN_CHANNEL_H
-#define RUN_CHANNEL_H
+#ifndef WIRE_CHANNEL_H
+#define WIRE_CHANNEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
