@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -153,7 +154,10 @@ static void every_row_gets_its_verdict(void **state)
 		for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 			if (rows[i].nr < 0)
 				continue;
-			uint32_t answer = ask(&b, (uint32_t)rows[i].nr, -1, 0).answer;
+			/* A limit that is set: one that is only asked for is native. */
+			uint32_t answer = ask(&b, (uint32_t)rows[i].nr,
+				rows[i].nr == NR_prlimit64 ? 2 : -1, 1)
+						  .answer;
 			if (answer != expected(rows[i].verdict, strict))
 				fail_msg("%s answers %#x", rows[i].name, answer);
 			looked_at++;
@@ -250,10 +254,25 @@ static void allowed_calls_read_no_argument(void **state)
 			continue;
 		assert_true(nr == NR_clone || nr == NR_mmap || nr == NR_madvise ||
 			    nr == NR_memfd_create || nr == NR_pidfd_open ||
-			    (int)nr == NR_arch_prctl);
+			    nr == NR_fcntl || nr == NR_prlimit64 || (int)nr == NR_arch_prctl);
 		reading++;
 	}
-	assert_int_equal(reading, NR_arch_prctl < 0 ? 5 : 6);
+	assert_int_equal(reading, NR_arch_prctl < 0 ? 7 : 8);
+}
+
+static void questions_about_descriptors_and_limits_do_not_stop(void **state)
+{
+	(void)state;
+	static const uint32_t native[] = {F_GETFL, F_GETFD, F_SETFD, F_DUPFD_CLOEXEC};
+	static const uint32_t mediated[] = {F_SETFL, F_SETLK, F_SETLKW, F_OFD_SETLKW, F_SETLEASE};
+	struct base b = base_program(false);
+	for (size_t i = 0; i < ARRAY_LEN(native); i++)
+		assert_int_equal(ask(&b, NR_fcntl, 1, native[i]).answer, SECCOMP_RET_ALLOW);
+	for (size_t i = 0; i < ARRAY_LEN(mediated); i++)
+		assert_int_equal(ask(&b, NR_fcntl, 1, mediated[i]).answer, SECCOMP_RET_TRACE);
+	assert_int_equal(ask(&b, NR_prlimit64, 2, 0).answer, SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(&b, NR_prlimit64, 2, 1).answer, SECCOMP_RET_TRACE);
+	assert_int_equal(ask(&b, NR_prlimit64, 2, (uint64_t)1 << 32).answer, SECCOMP_RET_TRACE);
 }
 
 static void setting_the_segment_base_does_not_stop(void **state)
@@ -393,6 +412,7 @@ int main(void)
 		cmocka_unit_test(clone_flags_that_escape_are_refused),
 		cmocka_unit_test(memory_calls_do_not_tell_of_the_host),
 		cmocka_unit_test(allowed_calls_read_no_argument),
+		cmocka_unit_test(questions_about_descriptors_and_limits_do_not_stop),
 		cmocka_unit_test(setting_the_segment_base_does_not_stop),
 		cmocka_unit_test(no_number_takes_many_compares),
 		cmocka_unit_test(tightening_stops_the_tight_rows_alone),

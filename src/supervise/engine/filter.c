@@ -40,12 +40,16 @@ static const struct row {
 #undef SYSCALL
 };
 
-enum test { ANY_BIT, EQUAL };
+enum test {
+	ANY_BIT,
+	EQUAL,
+	NULL_POINTER, /* both halves */
+};
 enum { NATIVE = 4096 /* no error number */ };
 
 /*
- * Arguments that change a call's answer, the rows of one call together. Only the low half of an
- * argument is looked at: flags of these calls have no more.
+ * Arguments that change a call's answer, the rows of one call together, and all of them about one
+ * argument. Only its low half is looked at: flags of these calls have no more.
  */
 static const struct check {
 	int nr;
@@ -60,6 +64,13 @@ static const struct check {
 	/* ARCH_CET_STATUS of kernels that never were: glibc asks for it at every start. */
 	{NR_arch_prctl, 0, EQUAL, 0x3001, EINVAL},
 #endif
+	/* Limits that are only asked for, as every program does at its start. */
+	{NR_prlimit64, 2, NULL_POINTER, 0, NATIVE},
+	/* Of a descriptor: neither locks nor what tightens. */
+	{NR_fcntl, 1, EQUAL, F_GETFL, NATIVE},
+	{NR_fcntl, 1, EQUAL, F_GETFD, NATIVE},
+	{NR_fcntl, 1, EQUAL, F_SETFD, NATIVE},
+	{NR_fcntl, 1, EQUAL, F_DUPFD_CLOEXEC, NATIVE},
 	/* To escape from the supervisor. */
 	{NR_clone, 0, ANY_BIT, CLONE_UNTRACED, EPERM},
 	/* Namespaces of its own. CLONE_NEWTIME is a bit of the exit signal here: it needs clone3.
@@ -124,6 +135,14 @@ static size_t arg_offset(uint8_t arg)
 	return offsetof(struct seccomp_data, args) + arg * sizeof(uint64_t);
 }
 
+/* Goes on behind the next two instructions when the argument is no null pointer. */
+static void emit_null_test(struct program *p, uint8_t arg)
+{
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
+	emit_load(p, arg_offset(arg) + sizeof(uint32_t));
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+}
+
 static void emit_leaf(struct program *p, const struct range *range)
 {
 	for (size_t i = 0, loaded = 0; range->checked && i < ARRAY_LEN(checks); i++) {
@@ -134,7 +153,10 @@ static void emit_leaf(struct program *p, const struct range *range)
 			emit_load(p, arg_offset(c->arg));
 		loaded = 1;
 		uint16_t jump = c->test == ANY_BIT ? BPF_JSET : BPF_JEQ;
-		emit(p, BPF_JMP | jump | BPF_K, c->value, 0, 1);
+		if (c->test == NULL_POINTER)
+			emit_null_test(p, c->arg);
+		else
+			emit(p, BPF_JMP | jump | BPF_K, c->value, 0, 1);
 		emit_return(
 			p, c->error == NATIVE ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | c->error);
 	}
