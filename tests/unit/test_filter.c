@@ -154,10 +154,10 @@ static void every_row_gets_its_verdict(void **state)
 		for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 			if (rows[i].nr < 0)
 				continue;
-			/* A limit that is set: one that is only asked for is native. */
-			uint32_t answer = ask(&b, (uint32_t)rows[i].nr,
-				rows[i].nr == NR_prlimit64 ? 2 : -1, 1)
-						  .answer;
+			/* A limit that is set: one that is only asked for is native. Shared memory:
+			 * private mappings are. */
+			int arg = rows[i].nr == NR_prlimit64 ? 2 : rows[i].nr == NR_mmap ? 3 : -1;
+			uint32_t answer = ask(&b, (uint32_t)rows[i].nr, arg, MAP_SHARED).answer;
 			if (answer != expected(rows[i].verdict, strict))
 				fail_msg("%s answers %#x", rows[i].name, answer);
 			looked_at++;
@@ -235,6 +235,8 @@ static void memory_calls_do_not_tell_of_the_host(void **state)
 	struct base b = base_program(false);
 	uint64_t plain = MAP_PRIVATE | MAP_ANONYMOUS;
 	assert_int_equal(ask(&b, NR_mmap, 3, plain).answer, SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(&b, NR_mmap, 3, MAP_SHARED).answer, SECCOMP_RET_TRACE);
+	assert_int_equal(ask(&b, NR_mmap, 3, MAP_SHARED_VALIDATE).answer, SECCOMP_RET_TRACE);
 	assert_int_equal(
 		ask(&b, NR_mmap, 3, plain | MAP_HUGETLB).answer, SECCOMP_RET_ERRNO | ENOMEM);
 	assert_int_equal(ask(&b, NR_madvise, 2, MADV_DONTNEED).answer, SECCOMP_RET_ALLOW);
@@ -253,8 +255,8 @@ static void allowed_calls_read_no_argument(void **state)
 		if (!o.read_argument)
 			continue;
 		assert_true(nr == NR_clone || nr == NR_mmap || nr == NR_madvise ||
-			    nr == NR_memfd_create || nr == NR_pidfd_open ||
-			    nr == NR_fcntl || nr == NR_prlimit64 || (int)nr == NR_arch_prctl);
+			    nr == NR_memfd_create || nr == NR_pidfd_open || nr == NR_fcntl ||
+			    nr == NR_prlimit64 || (int)nr == NR_arch_prctl);
 		reading++;
 	}
 	assert_int_equal(reading, NR_arch_prctl < 0 ? 7 : 8);

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "supervise/files/files.h"
+#include "supervise/io/stamps.h"
 #include "supervise/engine/vdso.h"
 
 static uint64_t now_ns, epoch_offset_ns, step_ns, advances, seq, fired;
@@ -145,6 +146,7 @@ void clock_advance(uint64_t monotonic_ns)
 		now_ns = monotonic_ns;
 		advances++;
 		vdso_set_time();
+		stamps_clock_moved();
 	}
 	while (heap_len && heap[0]->deadline_ns <= now_ns) {
 		struct timer *t = heap[0];

@@ -42,6 +42,7 @@ static const struct row {
 
 enum test {
 	ANY_BIT,
+	NO_BIT,
 	EQUAL,
 	NULL_POINTER, /* both halves */
 };
@@ -79,6 +80,8 @@ static const struct check {
 	{NR_clone, 0, ANY_BIT, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET, EPERM},
 	/* Whether the host has huge pages to spare is not for the guest to know. */
 	{NR_mmap, 3, ANY_BIT, MAP_HUGETLB, ENOMEM},
+	/* Of shared memory the host's limit shows in the sizes that it refuses. */
+	{NR_mmap, 3, NO_BIT, MAP_SHARED, NATIVE},
 	{NR_memfd_create, 1, ANY_BIT, MFD_HUGETLB, ENOSYS},
 	/* PIDFD_THREAD, younger than the pinned kernel. */
 	{NR_pidfd_open, 1, ANY_BIT, O_EXCL, EINVAL},
@@ -152,11 +155,12 @@ static void emit_leaf(struct program *p, const struct range *range)
 		if (!loaded)
 			emit_load(p, arg_offset(c->arg));
 		loaded = 1;
-		uint16_t jump = c->test == ANY_BIT ? BPF_JSET : BPF_JEQ;
+		uint16_t jump = c->test == EQUAL ? BPF_JEQ : BPF_JSET;
 		if (c->test == NULL_POINTER)
 			emit_null_test(p, c->arg);
 		else
-			emit(p, BPF_JMP | jump | BPF_K, c->value, 0, 1);
+			emit(p, BPF_JMP | jump | BPF_K, c->value, c->test == NO_BIT,
+				c->test != NO_BIT);
 		emit_return(
 			p, c->error == NATIVE ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | c->error);
 	}

@@ -17,6 +17,7 @@
 #include "supervise/engine/inject.h"
 #include "supervise/io/port.h"
 #include "supervise/io/ready.h"
+#include "supervise/io/received.h"
 #include "supervise/engine/sched.h"
 #include "supervise/io/stream.h"
 #include "wire/sysnr.h"
@@ -134,6 +135,28 @@ enum act enter_send(struct task *t, struct call *c)
 	return act;
 }
 
+/* The messages of this recvmmsg from `first` on, `count` of them, have arrived. */
+static void several_arrived(
+	struct task *t, const struct call *c, const struct gfd *g, uint64_t first, int64_t count)
+{
+	if (count <= 0 || !received_matters(g))
+		return;
+	for (uint64_t i = first; i < first + (uint64_t)count; i++) {
+		uint64_t at = c->arg[1] + i * sizeof(struct mmsghdr);
+		auto_giov struct giov v = GIOV_NONE;
+		struct mmsghdr m;
+
+		if (gmem_read(t, at, &m, sizeof(m)) < 0 ||
+			giov_read(&v, t, (uint64_t)(uintptr_t)m.msg_hdr.msg_iov,
+				m.msg_hdr.msg_iovlen) < 0)
+			return;
+		m.msg_len = (unsigned)received_message(t, g, &v, at, m.msg_len);
+		at += offsetof(struct mmsghdr, msg_len);
+		if (gmem_write(t, at, &m.msg_len, sizeof(m.msg_len)) < 0)
+			return;
+	}
+}
+
 /* One of several messages after another: the guest does what goes at once, the rest waits. */
 static enum act several(
 	struct task *t, struct call *c, const struct gfd *g, int timeout_option, uint64_t limit_ns)
@@ -145,6 +168,8 @@ static enum act several(
 	int64_t r = inject(t, c->nr, arg);
 
 	if (r > 0) {
+		if (!sends)
+			several_arrived(t, c, g, *progress, r);
 		*progress += (uint64_t)r;
 		sched_moved();
 	}
@@ -188,12 +213,22 @@ enum act enter_recvmmsg(struct task *t, struct call *c)
 	struct ready_wait w = {0};
 	int r;
 
-	if (gfd_open(t, (int)c->arg[0], &g) < 0 || passes_several(c, &g))
+	if (gfd_open(t, (int)c->arg[0], &g) < 0)
 		return ACT_NATIVE;
+	if (passes_several(c, &g))
+		return received_matters(&g) ? ACT_LEAVE : ACT_NATIVE;
 	r = ready_limit(t, c->arg[4], &w);
 	if (r < 0)
 		return call_done(c, r);
 	return several(t, c, &g, SO_RCVTIMEO, w.has_limit ? w.limit_ns : UINT64_MAX);
+}
+
+void leave_recvmmsg(struct task *t, struct call *c)
+{
+	auto_gfd struct gfd g = GFD_NONE;
+
+	if (gfd_open(t, (int)c->arg[0], &g) == 0)
+		several_arrived(t, c, &g, 0, c->result);
 }
 
 /* The fields of the msghdr that the kernel fills, for a stream without anything along. */
@@ -246,15 +281,32 @@ enum act enter_recv(struct task *t, struct call *c)
 	auto_message struct message m = {0};
 	struct stream_options o;
 	int queued = 0;
+	enum act act;
 
 	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind != FDKIND_SOCKET)
 		return ACT_NATIVE;
-	if (read_message(t, c, &m) < 0 || (m.flags & (MSG_ERRQUEUE | MSG_OOB)))
+	if (read_message(t, c, &m) < 0)
 		return ACT_NATIVE;
+	if (m.flags & (MSG_ERRQUEUE | MSG_OOB)) /* never wait */
+		return received_matters(&g) ? ACT_LEAVE : ACT_NATIVE;
 	o = options(&m, &g);
 	if ((m.flags & MSG_WAITALL) && !(m.flags & MSG_PEEK) && !o.not_blocking &&
 		stream_is_bytes(&g) && ioctl(g.fd, FIONREAD, &queued) == 0 &&
 		(t->park.progress || (uint64_t)queued < m.v.total))
 		return recv_all(t, c, &g, &m);
-	return stream_wait_readable(t, c, &g, &o);
+	act = stream_wait_readable(t, c, &g, &o);
+	return act == ACT_NATIVE && received_matters(&g) ? ACT_LEAVE : act;
+}
+
+void leave_recv(struct task *t, struct call *c)
+{
+	auto_gfd struct gfd g = GFD_NONE;
+	auto_message struct message m = {0};
+
+	if (gfd_open(t, (int)c->arg[0], &g) == 0 && received_matters(&g)) {
+		if (read_message(t, c, &m) == 0)
+			c->result = received_message(t, &g, &m.v, m.header, c->result);
+		return;
+	}
+	stream_leave_read(t, c);
 }

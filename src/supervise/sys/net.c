@@ -4,11 +4,13 @@
 #include <linux/netlink.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "supervise/engine/clock.h"
 #include "supervise/io/fdkind.h"
 #include "supervise/files/files.h"
 #include "supervise/engine/gmem.h"
@@ -16,7 +18,14 @@
 #include "supervise/engine/inject.h"
 #include "supervise/io/port.h"
 #include "supervise/io/stream.h"
+#include "supervise/report.h"
+#include "supervise/engine/sched.h"
 #include "wire/sysnr.h"
+
+/* tcp(7): a connect gives up after 127 seconds. How long an answer over loopback may take the host,
+ * which is much less than the second after which it is asked for again. */
+#define GIVES_UP_NS 127000000000u
+enum { ANSWER_MS = 100 };
 
 enum act enter_accept(struct task *t, struct call *c)
 {
@@ -89,32 +98,48 @@ enum act enter_bind(struct task *t, struct call *c)
  * Nagle's algorithm holds a small segment back until an acknowledgement comes, which may be delayed
  * in the host's time. So it is off from the start; accepted sockets inherit that from the listener.
  */
-static void send_at_once(const struct gfd *g)
+static bool is_tcp(const struct gfd *g)
 {
-	int on = 1, protocol = 0;
+	int protocol = 0;
 	socklen_t len = sizeof(protocol);
 
-	if (getsockopt(g->fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) < 0 ||
-		protocol != IPPROTO_TCP)
+	return getsockopt(g->fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) == 0 &&
+	       (protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP);
+}
+
+static void send_at_once(const struct gfd *g)
+{
+	int on = 1;
+
+	if (!is_tcp(g))
 		return;
 	/* Cannot fail on a TCP socket that we hold. */
 	if (setsockopt(g->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0)
 		return;
 }
 
+/*
+ * Whoever connects while a TCP listener's queue is full is not answered, and asks again after a
+ * second of the host's time. So the queue is as long as the kernel lets it be (net.core.somaxconn),
+ * whatever the guest asked for; connect_tcp waits where even that is full.
+ */
+enum { QUEUE_LONGEST = 0x7fffffff };
+
 enum act enter_listen(struct task *t, struct call *c)
 {
 	auto_gfd struct gfd g = GFD_NONE;
 
-	if (gfd_open(t, (int)c->arg[0], &g) == 0 && g.kind == FDKIND_SOCKET) {
-		port_choose(t, &g);
-		send_at_once(&g);
-		if (port_is_shared(&g) && listen(g.fd, (int)c->arg[1]) == 0) {
-			port_share(&g);
-			return call_done(c, 0);
-		}
-	}
-	return ACT_NATIVE;
+	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind != FDKIND_SOCKET)
+		return ACT_NATIVE;
+	port_choose(t, &g);
+	if (!is_tcp(&g))
+		return ACT_NATIVE;
+	send_at_once(&g);
+	if (listen(g.fd, QUEUE_LONGEST) < 0)
+		return call_done(c, -errno);
+	if (port_is_shared(&g))
+		port_share(&g);
+	return call_done(c, 0);
 }
 
 /*
@@ -134,6 +159,47 @@ static enum act connect_unix(struct task *t, struct call *c, struct gfd *g)
 	return stream_park(t, g, SO_SNDTIMEO);
 }
 
+static bool is_unanswered(const struct gfd *g)
+{
+	struct pollfd soon = {.fd = g->fd, .events = POLLOUT};
+	struct tcp_info info = {0};
+	socklen_t len = sizeof(info);
+
+	/* Nobody runs meanwhile: what the kernel left to its own thread is done by then. */
+	(void)poll(&soon, 1, ANSWER_MS);
+	return getsockopt(g->fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+	       info.tcpi_state == TCP_SYN_SENT;
+}
+
+/*
+ * Over loopback the handshake is done, or refused, before connect returns, unless the listener's
+ * queue is full. Then the attempt is taken back, and made again when somebody may have accepted.
+ */
+static enum act connect_tcp(struct task *t, struct call *c, struct gfd *g,
+	const struct sockaddr *address, socklen_t len)
+{
+	const struct sockaddr none = {.sa_family = AF_UNSPEC};
+	bool waits = !gfd_is_nonblock(g);
+
+	gfd_set_nonblock(g);
+	if (connect(g->fd, address, len) == 0)
+		return call_done(c, 0);
+	if (errno != EINPROGRESS)
+		return call_done(c, -errno);
+	if (!is_unanswered(g)) /* by the kernel's thread, after all */
+		return ACT_NATIVE;
+	if (!waits) {
+		report_not_enforced(REASON_UNMODELLED,
+			"connecting without waiting to a listener whose queue is full");
+		return call_done(c, -EINPROGRESS);
+	}
+	if (connect(g->fd, &none, sizeof(none)) < 0)
+		return call_done(c, -errno);
+	if (t->park.timed_out)
+		return call_done(c, -ETIMEDOUT);
+	return park_on_until(t, PARK_FD, clock_monotonic() + GIVES_UP_NS);
+}
+
 enum act enter_connect(struct task *t, struct call *c)
 {
 	auto_gfd struct gfd g = GFD_NONE;
@@ -150,6 +216,6 @@ enum act enter_connect(struct task *t, struct call *c)
 		return gfd_is_nonblock(&g) ? ACT_NATIVE : connect_unix(t, c, &g);
 	port_choose(t, &g);
 	send_at_once(&g);
-	/* Over loopback the handshake is done, or refused, before the call would sleep. */
-	return ACT_NATIVE;
+	return is_tcp(&g) ? connect_tcp(t, c, &g, (const struct sockaddr *)&address, len)
+			  : ACT_NATIVE;
 }

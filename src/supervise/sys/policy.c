@@ -4,12 +4,15 @@
 #include <linux/membarrier.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
+#include "supervise/io/fdkind.h"
 #include "supervise/main.h"
 #include "supervise/report.h"
 #include "supervise/engine/task.h"
@@ -130,6 +133,25 @@ enum act enter_arch_prctl(struct task *t, struct call *c)
 	(void)t;
 	int op = (int)c->arg[0];
 	return op >= SET_GS && op <= GET_GS ? ACT_NATIVE : call_done(c, -EINVAL);
+}
+
+/*
+ * Only shared mappings come here: RLIMIT_DATA bounds the others. Of memory without a file the
+ * kernel promises at one time what the host has in all, so that is not left to it.
+ */
+enum act enter_mmap(struct task *t, struct call *c)
+{
+	enum { MEM_MAJOR = 1, ZERO_MINOR = 5 };
+	auto_gfd struct gfd g = GFD_NONE;
+
+	if (c->arg[1] <= contract_get()->memory_bytes || (c->arg[3] & MAP_NORESERVE))
+		return ACT_NATIVE;
+	if (c->arg[3] & MAP_ANONYMOUS)
+		return call_done(c, -ENOMEM);
+	if (gfd_open(t, (int)c->arg[4], &g) == 0 && S_ISCHR(g.st.st_mode) &&
+		g.st.st_rdev == makedev(MEM_MAJOR, ZERO_MINOR))
+		return call_done(c, -ENOMEM);
+	return ACT_NATIVE;
 }
 
 /* The kernel says which pages there are at all; that they are all in memory is said afterwards. */

@@ -11,6 +11,7 @@
 #include "supervise/engine/handlers.h"
 #include "supervise/io/inotify.h"
 #include "supervise/io/port.h"
+#include "supervise/io/received.h"
 #include "supervise/io/stream.h"
 #include "supervise/sys/timerfd.h"
 #include "supervise/io/tty.h"
@@ -112,6 +113,8 @@ enum act enter_read(struct task *t, struct call *c)
 	o = options(c, &g);
 	timerfd_before_read(&g);
 	act = stream_wait_readable(t, c, &g, &o);
+	if (act == ACT_NATIVE && received_matters(&g))
+		return ACT_LEAVE;
 	if (act != ACT_NATIVE || (g.kind != FDKIND_TTY && g.kind != FDKIND_ANON) ||
 		!(gfd_poll(&g, POLLIN) & POLLIN))
 		return act;
@@ -125,6 +128,14 @@ enum act enter_read(struct task *t, struct call *c)
 
 void leave_read(struct task *t, struct call *c)
 {
+	auto_gfd struct gfd g = GFD_NONE;
+	auto_giov struct giov v = GIOV_NONE;
+
+	if (gfd_open(t, (int)c->arg[0], &g) == 0 && received_matters(&g)) {
+		if (buffer(t, c, &v) == 0)
+			c->result = received_message(t, &g, &v, 0, c->result);
+		return;
+	}
 	stream_leave_read(t, c);
 }
 
