@@ -59,6 +59,9 @@ static void tell_program(struct task *t, uint64_t name)
 	report_exec(t, path);
 }
 
+/* The kernel lets programs unmap its pages of time: seen at the first, true for all of them. */
+static bool can_unmap;
+
 /* The kernel's pages of time are mapped into every new program, and could be read. */
 static void hide_time(struct task *t)
 {
@@ -69,17 +72,31 @@ static void hide_time(struct task *t)
 	if (!t->mm->vdso || !arg[1])
 		return;
 	r = inject_at_exec(t, NR_munmap, arg);
+	can_unmap = r == 0;
 	if (r < 0 && r != -ESRCH)
 		report_not_enforced(REASON_VDSO_UNPATCHED,
 			"could not patch vDSO: its data stay readable, error %d", (int)-r);
 }
 
+/* The common case: nothing else is to be set up, and the program hides the time without a stop. */
+static bool hides_itself(struct task *t, struct regs *regs)
+{
+	uint64_t start = vdso_start(t->mm);
+
+	if (!start || !can_unmap || t->proc->own_filter)
+		return false;
+	arch_set_ip(regs, start);
+	return arch_regs_write(t->tid, regs) == 0;
+}
+
 /* Settings that exec takes back: the new program makes them again before its first instruction. */
-static void set_up(struct task *t)
+static void set_up(struct task *t, struct regs *regs)
 {
 	struct arch_call calls[ARCH_EXEC_CALLS];
 	size_t count = arch_exec_calls(calls);
 
+	if (count == 0 && hides_itself(t, regs))
+		return;
 	for (size_t i = 0; i < count; i++) {
 		int64_t r = inject_at_exec(t, calls[i].nr, calls[i].arg);
 
@@ -96,22 +113,23 @@ void exec_done(struct task *t)
 {
 	uint64_t vdso = 0, random = 0, name = 0;
 	unsigned char bytes[16];
+	struct regs regs;
 	struct error err;
 
 	t->proc->execing = false;
 	t->clear_tid = 0;
 	mm_unref(t->mm);
 	t->mm = mm_new();
-	if (!read_auxv(t->tid, &vdso, &random, &name))
+	if (!read_auxv(t->tid, &vdso, &random, &name) || arch_regs_read(t->tid, &regs) < 0)
 		return; /* killed meanwhile */
 	t->mm->vdso = vdso;
-	if (vdso && vdso_patch(t->mm, &err) < 0)
+	if (vdso && vdso_patch(t->mm, arch_ip(&regs), &err) < 0)
 		report_not_enforced(REASON_VDSO_UNPATCHED, "could not patch vDSO: %s", err.msg);
 	if (random) {
 		entropy_draw(t, bytes, sizeof(bytes));
 		if (gmem_write(t, random, bytes, sizeof(bytes)) < 0)
 			report_not_enforced(REASON_UNMODELLED, "could not replace AT_RANDOM");
 	}
-	set_up(t);
+	set_up(t, &regs);
 	tell_program(t, name);
 }

@@ -32,7 +32,7 @@ enum { PATCH_MAX = 16384, NS_PER_S = 1000000000, TIME_BYTES = 40 };
 
 static unsigned char patch[PATCH_MAX]; /* bytes of the image from patch_at on */
 static uint64_t patch_at, patch_len;   /* relative to the vDSO's start */
-static uint64_t time_at, ready_at, gadget_at;
+static uint64_t time_at, ready_at, gadget_at, start_at, start_data_at;
 static uint64_t data_len; /* of the kernel's own pages below the vDSO */
 
 struct image {
@@ -143,6 +143,8 @@ int vdso_init(struct error *err)
 	time_at = at[0] + blob->data;
 	ready_at = at[0] + blob->ready;
 	gadget_at = at[0] + blob->gadget;
+	start_at = blob->start ? at[0] + blob->start : 0;
+	start_data_at = at[0] + blob->start_data;
 	return 0;
 }
 
@@ -168,11 +170,27 @@ static void time_bytes(unsigned char out[TIME_BYTES])
 	bytes_store_u64(out + 32, real % NS_PER_S / 1000);
 }
 
-int vdso_patch(struct mm *mm, struct error *err)
+uint64_t vdso_start(const struct mm *mm)
+{
+	return mm->patched && start_at && data_len ? mm->vdso + start_at : 0;
+}
+
+static void start_bytes(const struct mm *mm, uint64_t entry, unsigned char *out)
+{
+	uint64_t length;
+
+	bytes_store_u64(out, vdso_data(mm, &length));
+	bytes_store_u64(out + 8, length);
+	bytes_store_u64(out + 16, entry);
+}
+
+int vdso_patch(struct mm *mm, uint64_t entry, struct error *err)
 {
 	if (!patch_len || !mm->vdso)
 		return error_set(err, ERR_UNSUPPORTED, "no vDSO to patch");
 	time_bytes(patch + (time_at - patch_at));
+	if (start_at)
+		start_bytes(mm, entry, patch + (start_data_at - patch_at));
 	if (gmem_poke(mm, mm->vdso + patch_at, patch, patch_len) < 0)
 		return error_sys(err, "write to the guest's vDSO");
 	mm->patched = true;

@@ -9,8 +9,12 @@
 
 /* Reads the kernel's vDSO (ours is the guests' too) and prepares the patch. */
 MUST_CHECK int vdso_init(struct error *err);
-/* After exec: writes the stubs with the present time into mm, whose vdso address is set. */
-MUST_CHECK int vdso_patch(struct mm *mm, struct error *err);
+/* After exec: writes the stubs with the present time into mm, whose vdso address is set. `entry` is
+ * the program's first instruction, for vdso_start. */
+MUST_CHECK int vdso_patch(struct mm *mm, uint64_t entry, struct error *err);
+/* Where a new program may begin instead: it unmaps the pages of vdso_data itself and goes to its
+ * entry. 0: this architecture has no such code, or it is not there. */
+uint64_t vdso_start(const struct mm *mm);
 /* Where mm has the kernel's own pages of time, and their length, which is 0 where there are none.
  */
 uint64_t vdso_data(const struct mm *mm, uint64_t *ret_len);

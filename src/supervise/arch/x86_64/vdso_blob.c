@@ -24,10 +24,12 @@ const struct arch_vdso_blob *arch_vdso_blob(void)
 		blob.data = vdso_blob_offsets[1];
 		blob.ready = vdso_blob_offsets[2];
 		blob.gadget = vdso_blob_offsets[3];
+		blob.start = vdso_blob_offsets[4];
+		blob.start_data = vdso_blob_offsets[5];
 		blob.entry_count = ARRAY_LEN(symbols);
 		for (size_t i = 0; i < ARRAY_LEN(symbols); i++)
 			blob.entries[i] =
-				(struct arch_vdso_entry){symbols[i], vdso_blob_offsets[4 + i]};
+				(struct arch_vdso_entry){symbols[i], vdso_blob_offsets[6 + i]};
 	}
 	return &blob;
 }
