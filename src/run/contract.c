@@ -17,6 +17,7 @@
 #include "config/paths.h"
 #include "crypto/digest.h"
 #include "run/inputs.h"
+#include "run/switches.h"
 #include "wire/environment.h"
 
 enum {
@@ -202,6 +203,9 @@ int contract_build(const struct run_options *o, const struct contract_host *h, s
 	c.tty = h->tty;
 	c.stdin_kind = h->tty ? CONTRACT_STDIN_STREAM : CONTRACT_STDIN_EMPTY;
 	c.clock_step_ns = o->clock_step_ns;
+	c.sched_seed = o->sched_seed;
+	if (o->switches && switches_parse(o->switches, &c, err) < 0)
+		return -1;
 	if (o->epoch && num_parse_time(o->epoch, &c.epoch_ns, err) < 0)
 		return error_wrap(err, "--epoch");
 	c.workflow_id = mem_strdup(o->workflow_id ? o->workflow_id : "sandbox");

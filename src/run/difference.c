@@ -165,6 +165,9 @@ static char *call_text(const struct decision *d)
 
 	for (int i = 0; i < 3; i++)
 		format_argument(args[i], d->args[i]);
+	if (d->result == DECISION_NATIVE)
+		return str_format(
+			"%s(%s, %s, %s) = ?", name ? name : number, args[0], args[1], args[2]);
 	return str_format("%s(%s, %s, %s) = %" PRId64, name ? name : number, args[0], args[1],
 		args[2], d->result);
 }
@@ -184,6 +187,9 @@ static char *meaning(const struct decision *d)
 		return str_format("exit with wait status 0x%x", d->nr);
 	case DECISION_CREATE:
 		return str_format("creates task %" PRIu64, d->args[0]);
+	case DECISION_FORCED:
+		return str_format(
+			"task %u is preempted at its point %" PRIu64, d->task, d->args[0]);
 	default:
 		return str_format("record of unknown kind %u, number %u", d->kind, d->nr);
 	}

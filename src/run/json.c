@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "run/switches.h"
+
 static const char *const rlimit_names[CONTRACT_RLIMITS] = {"cpu", "fsize", "data", "stack", "core",
 	"rss", "nproc", "nofile", "memlock", "as", "locks", "sigpending", "msgqueue", "nice",
 	"rtprio", "rttime"};
@@ -93,6 +95,26 @@ static json_t *clock_json(const struct contract *c)
 	return object;
 }
 
+/* What chooses the order of tasks instead of the rule alone. */
+static json_t *sched_json(const struct contract *c)
+{
+	json_t *object, *list;
+
+	if (!c->sched_seed && !c->switch_count)
+		return json_null();
+	object = json_object();
+	list = json_array();
+	for (size_t i = 0; i < c->switch_count; i++) {
+		char text[SWITCH_TEXT];
+
+		switch_format(&c->switches[i], text);
+		json_add(list, json_str(text));
+	}
+	json_put(object, "seed", c->sched_seed ? json_u64(c->sched_seed) : json_null());
+	json_put(object, "switches", list);
+	return object;
+}
+
 static json_t *tty_json(const struct contract *c)
 {
 	json_t *object;
@@ -152,6 +174,7 @@ json_t *contract_json(const struct contract *c, const struct inputs *in)
 	json_put(o, "network", json_str("none"));
 	json_put(o, "rlimits", rlimits(c));
 	json_put(o, "rootfs", rootfs(c, in));
+	json_put(o, "sched", sched_json(c));
 	json_put(o, "stdin", stdin_json(c));
 	json_put(o, "tty", tty_json(c));
 	json_put(o, "uid", json_u64(c->uid));

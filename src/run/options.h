@@ -16,8 +16,9 @@ struct run_list {
 struct run_options {
 	char **argv; /* NULL-terminated: the command */
 	const char *rootfs, *workdir, *out, *workflow_id, *report, *network, *epoch;
+	const char *switches, *trace;
 	struct run_list bind_ro, bind, env;
-	uint64_t clock_step_ns;
+	uint64_t clock_step_ns, sched_seed;
 	uint64_t memory, pids, timeout_ns; /* 0: not given */
 	bool verify, no_determinism, print_contract, json;
 };

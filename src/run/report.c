@@ -2,17 +2,13 @@
 /* The report of a run: see report.h and docs/format/report. */
 #include "run/report.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "run/json.h"
+#include "run/place.h"
 
 static json_t *text_or_null(const char *s)
 {
@@ -220,42 +216,16 @@ json_t *report_json(const struct report *r)
 	return o;
 }
 
-static int write_line(int fd, const char *text, struct error *err)
+static int write_line(int fd, const void *arg, struct error *err)
 {
+	const char *text = arg;
+
 	return fd_write_all(fd, text, strlen(text), err) < 0 ? -1 : fd_write_all(fd, "\n", 1, err);
-}
-
-/* A device or a pipe is written to as it is: a rename would put a file in its place. */
-static int write_special(const char *path, const char *text, struct error *err)
-{
-	autoclose int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-
-	return fd < 0 ? error_sys(err, "open") : write_line(fd, text, err);
-}
-
-static int write_file(const char *path, const char *text, struct error *err)
-{
-	autofree char *temporary = str_format("%s.%d.tmp", path, (int)getpid());
-	autoclose int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	int r;
-
-	if (fd < 0)
-		return error_sys(err, "create");
-	r = write_line(fd, text, err);
-	if (r == 0 && rename(temporary, path) < 0)
-		r = error_sys(err, "rename");
-	if (r < 0)
-		unlink(temporary);
-	return r;
 }
 
 int report_write(const char *path, const char *text, struct error *err)
 {
-	struct stat st;
-	bool exists = stat(path, &st) == 0;
-	autofree char *real = exists ? realpath(path, NULL) : NULL;
-	int r = exists && !S_ISREG(st.st_mode) ? write_special(path, text, err)
-					       : write_file(real ? real : path, text, err);
-
-	return r < 0 ? error_wrap(err, "--report '%.200s'", path) : 0;
+	return place_write(path, write_line, text, err) < 0
+		       ? error_wrap(err, "--report '%.200s'", path)
+		       : 0;
 }

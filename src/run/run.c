@@ -22,6 +22,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "codec/json.h"
+#include "config/supervisor.h"
 #include "run/contract.h"
 #include "run/export.h"
 #include "run/inputs.h"
@@ -32,7 +33,7 @@
 #include "run/pty.h"
 #include "run/report.h"
 #include "run/stdin.h"
-#include "config/supervisor.h"
+#include "run/trace.h"
 #include "run/verify.h"
 #include "run/written.h"
 
@@ -240,6 +241,8 @@ static int run_all(struct run *r, struct error *err)
 			return -1;
 		verify_attach(&r->verify, 0, &spec);
 	}
+	if (r->o->trace && !r->o->verify && decisions_keep(&r->decisions, err) < 0)
+		return -1;
 	if (one_run(&spec, &r->first, err) < 0)
 		return -1;
 	if (!r->o->verify || (r->first.end != ONE_GUEST && r->first.end != ONE_DEADLOCK) ||
@@ -285,6 +288,13 @@ static int take_written(struct run *r, bool wants_digest, struct error *err)
 	return 0;
 }
 
+static int take_trace(const struct run *r, struct error *err)
+{
+	const struct decisions *d = r->o->verify ? &r->verify.decisions[0] : &r->decisions;
+
+	return r->o->trace ? trace_write(r->o->trace, d, err) : 0;
+}
+
 static int take_report(struct run *r, int status, char **ret_report, struct error *err)
 {
 	struct report report = {.contract = &r->contract,
@@ -313,16 +323,18 @@ static int check_place(const char *option, const char *path, struct error *err)
 	return access(dir, W_OK | X_OK) < 0 ? error_sys(err, "%s '%.300s'", option, path) : 0;
 }
 
-static int check_report(const struct run_options *o, struct error *err)
+/* A file: --report and --trace. */
+static int check_file(
+	const struct run_options *o, const char *option, const char *path, struct error *err)
 {
-	autofree char *real = realpath(o->report, NULL);
+	autofree char *real = realpath(path, NULL);
 	struct stat st = {0};
 
 	if (real && stat(real, &st) == 0 && S_ISDIR(st.st_mode))
-		return error_set(err, ERR_USAGE, "--report '%.300s' is a directory", o->report);
+		return error_set(err, ERR_USAGE, "%s '%.300s' is a directory", option, path);
 	if (real && !S_ISREG(st.st_mode))
 		return 0;
-	if (check_place("--report", real ? real : o->report, err) == 0)
+	if (check_place(option, real ? real : path, err) == 0)
 		return 0;
 	/* It may lie in what --out is about to make. */
 	return o->out && err->sys == ENOENT ? 0 : -1;
@@ -330,8 +342,14 @@ static int check_report(const struct run_options *o, struct error *err)
 
 static int check_options(const struct run *r, struct error *err)
 {
-	if (r->o->report && check_report(r->o, err) < 0)
+	if (r->o->report && check_file(r->o, "--report", r->o->report, err) < 0)
 		return -1;
+	if (r->o->trace && check_file(r->o, "--trace", r->o->trace, err) < 0)
+		return -1;
+	if (r->o->no_determinism && (r->o->trace || r->o->sched_seed || r->o->switches))
+		return error_set(err, ERR_USAGE,
+			"--trace, --sched-seed and --switches need determinism: leave "
+			"--no-determinism out");
 	if (r->o->out && access(r->o->out, F_OK) < 0 && check_place("--out", r->o->out, err) < 0)
 		return -1;
 	if (r->o->out && !r->contract.copy_dir)
@@ -370,7 +388,7 @@ int run_execute(const struct run_options *o, run_say *say, int *ret_status, char
 		return -1;
 	if (note)
 		notes_assume(&r.first.notes, REASON_CONTRACT_OVERRIDDEN, note);
-	if (take_written(&r, wants_report, err) < 0)
+	if (take_written(&r, wants_report, err) < 0 || take_trace(&r, err) < 0)
 		return -1;
 	*ret_status = status_of(&r);
 	if (wants_report && take_report(&r, *ret_status, ret_report, err) < 0)

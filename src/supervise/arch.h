@@ -57,8 +57,24 @@ extern const unsigned arch_insn_length;
 /* At a seccomp stop: whether the number may be exchanged. Not where the kernel emulates a call
  * page. */
 bool arch_can_inject(const struct regs *regs);
+/* The instruction at the beginning of the code is a system call. */
+bool arch_is_call(const unsigned char *code, size_t len);
+/*
+ * ... or one that reads and writes memory at once, as locks are taken and left by. Where they are
+ * not single instructions (arm64's exclusive pairs, which no single step gets through), none is.
+ */
+bool arch_is_atomic(const unsigned char *code, size_t len);
+extern const bool arch_has_atomics;
 /* For an injected call: registers that execute the system call instruction at `ip`. */
 void arch_inject(struct regs *regs, uint64_t ip, int nr, const uint64_t arg[6]);
+
+/* Shared libraries are mapped from here on (addresses are not randomized), a program's own code
+ * below. */
+#if defined(__x86_64__)
+#define ARCH_LIBRARIES 0x7f0000000000ull
+#else
+#define ARCH_LIBRARIES 0xffff00000000ull
+#endif
 
 /* uname -m */
 #if defined(__x86_64__)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "supervise/arch.h"
+#include "supervise/engine/choice.h"
 #include "supervise/engine/clock.h"
 #include "supervise/engine/entropy.h"
 #include "supervise/files/files.h"
@@ -119,6 +120,7 @@ static int run_engine(struct error *err)
 	call_init();
 	clock_init(contract.epoch_ns, contract.monotonic_ns, contract.clock_step_ns);
 	entropy_init(contract.entropy_key);
+	choice_init(&contract);
 	if (vdso_init(&why) < 0)
 		report_not_enforced(REASON_VDSO_UNPATCHED, "could not patch vDSO: %s", why.msg);
 	arch_report_assumptions();

@@ -124,6 +124,19 @@ void report_assumption(enum reason reason, const char *fmt, ...)
 	say(FRAME_ASSUMPTION, reason, detail);
 }
 
+static void put_decision(const struct decision *d)
+{
+	report_counts.decisions++;
+	if (!decisions_on)
+		return;
+	decision_encode(decisions + decisions_len, d);
+	decisions_len += DECISION_SIZE;
+	if (decisions_len == sizeof(decisions)) {
+		flush_decisions();
+		write_out();
+	}
+}
+
 void report_decision(
 	enum decision_kind kind, struct task *t, int nr, const uint64_t args[3], int64_t result)
 {
@@ -133,17 +146,19 @@ void report_decision(
 		.now_ns = clock_monotonic(),
 		.result = result};
 
-	report_counts.decisions++;
-	if (!decisions_on)
-		return;
 	if (args)
 		memcpy(d.args, args, sizeof(d.args));
-	decision_encode(decisions + decisions_len, &d);
-	decisions_len += DECISION_SIZE;
-	if (decisions_len == sizeof(decisions)) {
-		flush_decisions();
-		write_out();
-	}
+	put_decision(&d);
+}
+
+void report_forced(const struct contract_switch *s, int nr, int64_t ip)
+{
+	put_decision(&(struct decision){.kind = DECISION_FORCED,
+		.nr = (uint16_t)nr,
+		.task = s->task,
+		.now_ns = clock_monotonic(),
+		.args = {s->point, s->steps, s->next},
+		.result = ip});
 }
 
 static void send_timer(enum frame_type type, struct task *t, uint64_t deadline_ns)

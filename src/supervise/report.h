@@ -7,6 +7,7 @@
 
 #include "base/attr.h"
 #include "base/error.h"
+#include "wire/contract.h"
 #include "wire/counts.h"
 #include "wire/decision.h"
 #include "wire/reasons.h"
@@ -25,6 +26,8 @@ void report_not_enforced(enum reason reason, const char *fmt, ...) PRINTF_LIKE(2
 void report_assumption(enum reason reason, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void report_decision(
 	enum decision_kind kind, struct task *t, int nr, const uint64_t args[3], int64_t result);
+/* A switch that the rule would not have made; nr: the last call of the task, ip: where it stood. */
+void report_forced(const struct contract_switch *s, int nr, int64_t ip);
 void report_timer_armed(struct task *t, uint64_t deadline_ns);
 void report_timer_fired(struct task *t, uint64_t deadline_ns);
 void report_external_read(struct task *t, uint64_t len, const char *what);

@@ -69,6 +69,7 @@ void contract_finish(struct contract *c)
 		free(c->binds[i].dest);
 	}
 	free(c->binds);
+	free(c->switches);
 	free(c->workflow_id);
 	free(c->rootfs);
 	free(c->workdir);
@@ -142,6 +143,9 @@ int contract_check(const struct contract *c, struct error *err)
 		if (path_check(c->binds[i].source, "bind source", err) < 0 ||
 			path_check(c->binds[i].dest, "bind destination", err) < 0)
 			return -1;
+	if (c->switch_count > CONTRACT_SWITCHES_MAX)
+		return error_set(err, ERR_LIMIT, "%zu switches; the limit is %d", c->switch_count,
+			CONTRACT_SWITCHES_MAX);
 	if (c->first_pid < 2 || c->first_pid > 4096)
 		return error_set(
 			err, ERR_LIMIT, "first pid %u is not between 2 and 4096", c->first_pid);
@@ -207,6 +211,14 @@ void contract_encode(struct bytes *out, const struct contract *c, const struct c
 		bytes_put_string(out, c->binds[i].dest);
 		bytes_put_u8(out, c->binds[i].writable);
 		bytes_put_string(out, c->binds[i].digest);
+	}
+	bytes_put_u64(out, c->sched_seed);
+	bytes_put_u32(out, (uint32_t)c->switch_count);
+	for (size_t i = 0; i < c->switch_count; i++) {
+		bytes_put_u32(out, c->switches[i].task);
+		bytes_put_u64(out, c->switches[i].point);
+		bytes_put_u32(out, c->switches[i].steps);
+		bytes_put_u32(out, c->switches[i].next);
 	}
 	bytes_put_u32(out, (uint32_t)k->cpu);
 	bytes_put_u32(out, k->delay_seed);
@@ -305,6 +317,23 @@ static void get_contract(struct bytes_reader *r, struct contract *c)
 	}
 }
 
+static void get_switches(struct bytes_reader *r, struct contract *c)
+{
+	c->sched_seed = bytes_get_u64(r);
+	c->switch_count = bytes_get_u32(r);
+	if (c->switch_count > CONTRACT_SWITCHES_MAX) {
+		r->bad = true;
+		c->switch_count = 0;
+	}
+	c->switches = mem_array(c->switch_count, sizeof(*c->switches));
+	for (size_t i = 0; i < c->switch_count; i++) {
+		c->switches[i].task = bytes_get_u32(r);
+		c->switches[i].point = bytes_get_u64(r);
+		c->switches[i].steps = bytes_get_u32(r);
+		c->switches[i].next = bytes_get_u32(r);
+	}
+}
+
 static void get_conditions(struct bytes_reader *r, struct conditions *k)
 {
 	k->cpu = (int)bytes_get_u32(r);
@@ -339,6 +368,7 @@ int contract_decode(const void *data, size_t len, struct contract *ret_contract,
 			"launch frame of version %u, this program speaks %d", version,
 			FRAME_VERSION);
 	get_contract(&r, &c);
+	get_switches(&r, &c);
 	get_conditions(&r, &k);
 	if (r.bad || r.pos != r.end)
 		return error_set(err, ERR_FORMAT, "malformed launch frame");

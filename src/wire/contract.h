@@ -26,6 +26,8 @@ enum {
 	CONTRACT_BINDS_MAX = 64,
 	CONTRACT_FILTER_MAX = 4096, /* instructions of the deny filter */
 	CONTRACT_RLIMITS = 16,	    /* RLIM_NLIMITS */
+	CONTRACT_SWITCHES_MAX = 65536,
+	CONTRACT_STEPS_MAX = 65536, /* instructions after a call at which a switch may be */
 };
 
 enum contract_stdin {
@@ -45,6 +47,16 @@ struct contract_rlimit {
 	uint64_t soft, hard; /* UINT64_MAX: unlimited */
 };
 
+/*
+ * A switch that the order of tasks has on top of the rule: task and next are ordinals, point counts
+ * that task's own scheduling points (engine/choice.h).
+ */
+struct contract_switch {
+	uint32_t task, next;
+	uint64_t point;
+	uint32_t steps; /* 0: before the call; else 1 + instructions after it */
+};
+
 /* Owns everything it points to: contract_finish. Defaults: contract_init. */
 struct contract {
 	bool deterministic;
@@ -53,10 +65,13 @@ struct contract {
 	enum contract_stdin stdin_kind;
 	char stdin_digest[72];
 	char *workflow_id;
-	unsigned char entropy_key[32]; /* HKDF-SHA256(workflow id, "sandglass/entropy/v1") */
-	uint64_t epoch_ns;	       /* CLOCK_REALTIME at start, since 1970 */
-	uint64_t monotonic_ns;	       /* CLOCK_MONOTONIC and BOOTTIME at start */
-	uint64_t clock_step_ns;	       /* 0: reads do not move the clock */
+	unsigned char entropy_key[32];	  /* HKDF-SHA256(workflow id, "sandglass/entropy/v1") */
+	uint64_t epoch_ns;		  /* CLOCK_REALTIME at start, since 1970 */
+	uint64_t monotonic_ns;		  /* CLOCK_MONOTONIC and BOOTTIME at start */
+	uint64_t clock_step_ns;		  /* 0: reads do not move the clock */
+	uint64_t sched_seed;		  /* 0: tasks run by the rule alone */
+	struct contract_switch *switches; /* what is forced instead, by task and point */
+	size_t switch_count;
 	uint64_t memory_bytes;
 	uint32_t pids;
 	uint64_t tmp_bytes, tmp_inodes;	  /* /tmp */

@@ -11,14 +11,19 @@
 #include <stdint.h>
 
 enum { DECISION_SIZE = 48 };
+/* The kernel made the call, and nobody looked at its answer. */
+#define DECISION_NATIVE INT64_MIN
 
 enum decision_kind {
-	DECISION_CALL = 1, /* nr, args as the guest gave them, result (or 0 when it ran natively) */
+	DECISION_CALL = 1,   /* nr, args as the guest gave them, result or DECISION_NATIVE */
 	DECISION_SIGNAL = 2, /* nr: the signal delivered */
 	DECISION_SWITCH = 3, /* nr: 0; args[0]: the task that runs next */
 	DECISION_CLOCK = 4,  /* args[0]: nanoseconds the clock moved */
 	DECISION_EXIT = 5,   /* nr: wait status */
 	DECISION_CREATE = 6, /* args[0]: task created */
+	/* Not the rule's choice: task, nr: its last call, args: its scheduling point, steps as in
+	 * struct contract_switch, the next task; result: where the task stood, 0 in a call */
+	DECISION_FORCED = 7,
 };
 
 struct decision {

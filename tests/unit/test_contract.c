@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "run/contract.h"
 #include "run/json.h"
+#include "run/switches.h"
 
 static unsigned said;
 
@@ -123,6 +124,30 @@ static void entropy_is_that_of_the_page(void **state)
 	assert_memory_equal(out, other, sizeof(out));
 }
 
+static void switches_are_sorted_and_say_what_is_wrong(void **state)
+{
+	static const char *const wrong[] = {"", "1", "1:2", "1:2:", "0:1:2", "1:0:2", "1:2:0",
+		"1:2+:3", "1:2+65536:3", "1:2:3,", "1:2:3,1:2+4:5", "1:2:3 ", "-1:2:3"};
+	auto_contract struct contract c = {0};
+	struct run_options o = {.switches = "3:7+40:1,1:2:3,3:2+0:1", .sched_seed = 9};
+	struct error err = {0};
+	autofree char *text = NULL;
+
+	(void)state;
+	assert_int_equal(build(&o, "/srv/project", NULL, false, &c, &err), 0);
+	assert_true(c.sched_seed == 9);
+	text = switches_text(c.switches, c.switch_count);
+	assert_string_equal(text, "1:2:3,3:2+0:1,3:7+40:1");
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		auto_contract struct contract other = {0};
+
+		o.switches = wrong[i];
+		assert_int_equal(build(&o, "/srv/project", NULL, false, &other, &err), -1);
+		assert_int_equal(err.code, ERR_USAGE);
+		assert_non_null(strstr(err.msg, "--switches"));
+	}
+}
+
 static void a_directory_over_the_view_is_not_copied(void **state)
 {
 	static const char *const rows[] = {
@@ -227,7 +252,8 @@ static void the_json_names_the_contract(void **state)
 static void its_bytes_come_back_whole(void **state)
 {
 	const char *binds[] = {"/usr:/x", "/etc:/y"};
-	struct run_options o = {.bind_ro = {binds, 2}, .epoch = "5"};
+	struct run_options o = {
+		.bind_ro = {binds, 2}, .epoch = "5", .sched_seed = 3, .switches = "2:3+4:5"};
 	auto_contract struct contract c = {0}, back = {0};
 	auto_conditions struct conditions k = {.cpu = 1, .delay_seed = 9, .trace = true},
 					  kback = {0};
@@ -280,6 +306,7 @@ int main(void)
 		cmocka_unit_test(defaults_are_the_pinned_ones),
 		cmocka_unit_test(options_change_what_they_name),
 		cmocka_unit_test(entropy_is_that_of_the_page),
+		cmocka_unit_test(switches_are_sorted_and_say_what_is_wrong),
 		cmocka_unit_test(a_directory_over_the_view_is_not_copied),
 		cmocka_unit_test(a_whole_home_is_warned_of),
 		cmocka_unit_test(wrong_options_are_refused),

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "supervise/engine/choice.h"
 #include "supervise/engine/exec.h"
 #include "supervise/engine/futex.h"
 #include "supervise/engine/handlers.h"
@@ -79,7 +80,7 @@ static void resume(struct task *t)
 	t->state = TASK_RUNNING;
 	block_ticks = 0;
 	current_runs = true;
-	if (ptrace(t->leaving ? PTRACE_SYSCALL : PTRACE_CONT, t->tid, 0, sig) < 0 && errno != ESRCH)
+	if (ptrace((enum __ptrace_request)choice_request(t), t->tid, 0, sig) < 0 && errno != ESRCH)
 		abort();
 }
 
@@ -132,9 +133,11 @@ static void on_stop(struct task *t, int status)
 	case PTRACE_EVENT_VFORK:
 	case PTRACE_EVENT_CLONE:
 		life_birth(t, event);
+		choice_at_birth(t);
 		return;
 	case PTRACE_EVENT_EXEC:
 		life_release_vfork(t);
+		choice_cancel(t);
 		exec_done(t);
 		return;
 	case PTRACE_EVENT_STOP:
@@ -144,9 +147,12 @@ static void on_stop(struct task *t, int status)
 	default:
 		break;
 	}
-	if (sig == (SIGTRAP | 0x80))
-		stop_at_leave(t);
-	else
+	if (sig == (SIGTRAP | 0x80)) {
+		bool passed = choice_passed(t);
+
+		if (t->leaving || !passed)
+			stop_at_leave(t);
+	} else if (!choice_stepped(t, sig))
 		signals_deliver(t, sig);
 }
 
@@ -315,23 +321,43 @@ static void kill_doomed(void)
 	}
 }
 
+/* It was preempted before its call, and now is its turn. */
+static void answer_held(struct task *t)
+{
+	t->state = TASK_RUNNING;
+	current_runs = false;
+	stop_answer(t);
+	sched_signals_changed(); /* one may have come meanwhile, which a parked call has to hear of
+				  */
+}
+
+/* False: t left its group, and nothing more is to come of it. */
+static bool run_to_report(struct task *t)
+{
+	if (t->state == TASK_RUNNING || t->state == TASK_RUNNABLE) {
+		bool leaves = t->exiting;
+
+		resume(t);
+		if (leaves && life_leader_left(t)) {
+			current = NULL;
+			return false;
+		}
+	}
+	do
+		wait_report();
+	while (current == t && current_runs);
+	return true;
+}
+
 static void run_current(void)
 {
 	while (current && !loop_is_ending()) {
 		struct task *t = current;
 
-		if (t->state == TASK_RUNNING || t->state == TASK_RUNNABLE) {
-			bool leaves = t->exiting;
-
-			resume(t);
-			if (leaves && life_leader_left(t)) {
-				current = NULL;
-				return;
-			}
-		}
-		do
-			wait_report();
-		while (current == t && current_runs);
+		if (t->choice.holds)
+			answer_held(t);
+		else if (!run_to_report(t))
+			return;
 		drain_dying();
 		kill_doomed();
 		if (!current)

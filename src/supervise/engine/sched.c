@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
+#include "supervise/engine/choice.h"
 #include "supervise/io/io.h"
 #include "supervise/engine/loop.h"
 #include "supervise/report.h"
@@ -312,10 +313,8 @@ struct task *sched_next(void)
 				return NULL;
 			continue;
 		}
-		head = t->queue_next;
-		if (!head)
-			tail = NULL;
-		runnable--;
+		t = choice_next(head);
+		sched_remove(t);
 		return t;
 	}
 }

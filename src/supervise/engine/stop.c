@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/ptrace.h>
 
+#include "supervise/engine/choice.h"
 #include "supervise/host.h"
 #include "supervise/engine/loop.h"
 #include "supervise/report.h"
@@ -76,6 +77,10 @@ void stop_complete(struct task *t, enum act act)
 			true; /* should the kernel start it again, its deadline stays */
 	else
 		t->park = (struct park){0};
+	if (reissued)
+		choice_cancel(t);
+	else
+		choice_answered(t, t->at_exit);
 	if (act == ACT_DONE)
 		answer(t);
 	else
@@ -83,7 +88,7 @@ void stop_complete(struct task *t, enum act act)
 	if (!t->leaving && !reissued &&
 		t->mm->vdso) /* not the supervisor's own child before exec */
 		report_decision(DECISION_CALL, t, t->call.nr, t->call.arg,
-			act == ACT_DONE ? t->call.result : 0);
+			act == ACT_DONE ? t->call.result : DECISION_NATIVE);
 	if (was_parked) {
 		sched_busy();
 		sched_enqueue(t);
@@ -96,6 +101,7 @@ void stop_reissue(struct task *t)
 
 	if (arch_call_reissue(t->tid, &regs, &t->call, t->restart) < 0 && errno != ESRCH)
 		abort();
+	choice_cancel(t);
 	t->at_exit = false;
 	t->reissued = true;
 	t->reissue_ip = arch_ip(&regs);
@@ -112,8 +118,6 @@ static enum act unknown_call(struct task *t)
 
 void stop_at_call(struct task *t)
 {
-	enum act act;
-
 	report_counts.stops++;
 	if (arch_regs_read(t->tid, &t->regs) < 0)
 		return;
@@ -122,6 +126,15 @@ void stop_at_call(struct task *t)
 	t->changed = false;
 	t->at_exit = false;
 	t->reissued = false;
+	if (!choice_before_call(t))
+		stop_answer(t);
+}
+
+void stop_answer(struct task *t)
+{
+	enum act act;
+
+	t->choice.holds = false;
 	t->proc->execing = false; /* one that failed */
 	t->restart = ERESTART_SYS;
 	if (!t->park.interrupted)

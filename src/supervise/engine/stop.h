@@ -7,6 +7,8 @@
 
 /* t stands at the filter's stop. */
 void stop_at_call(struct task *t);
+/* The second half of it, for a task that was held before its call. */
+void stop_answer(struct task *t);
 /* t stands at the exit stop of a call whose handler asked for it. */
 void stop_at_leave(struct task *t);
 /* Acts on what a handler answered; also for the scheduler's retries of parked calls. */

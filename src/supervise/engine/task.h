@@ -89,6 +89,31 @@ struct park {
 	uint64_t seq;	   /* order of parking */
 };
 
+/* choice.c: how a task goes on towards a forced switch. */
+enum choice_way {
+	CHOICE_FREE,  /* no switch is due: it runs */
+	CHOICE_CALL,  /* in a call; instructions count from its end */
+	CHOICE_ENTRY, /* stands before a system call instruction that is passed in one go */
+	CHOICE_STEPS, /* instruction by instruction */
+};
+
+/* What a walk counts. */
+enum choice_unit { CHOICE_ANY, CHOICE_ATOMIC, CHOICE_OWN };
+
+struct choice {
+	uint64_t point; /* scheduling points so far, from 1 */
+	bool has_run;
+	bool holds; /* stands before its call, whose handler has not run yet */
+	enum choice_way way;
+	enum choice_unit unit;
+	bool trap_blocked;   /* SIGTRAP was blocked before this step, which opens it */
+	bool is_atomic;	     /* the instruction of this step is */
+	bool is_passing;     /* the call it stands in is one of the steps */
+	uint32_t left, done; /* units to go, and instructions gone */
+	bool is_low;	     /* preempted, and others are preferred */
+	uint32_t passed;     /* times that others were preferred to it */
+};
+
 struct task {
 	pid_t tid;
 	uint32_t ordinal;
@@ -114,6 +139,7 @@ struct task {
 	bool was_idle;		  /* the last call was an idle act */
 	struct task *vfork_child; /* TASK_VFORK: for whom */
 	bool give_way;		  /* go to the tail of the queue after this stop */
+	struct choice choice;
 	struct park park;
 	struct timer park_timer;
 	struct task *next; /* all tasks, in order of creation */

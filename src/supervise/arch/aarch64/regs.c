@@ -31,6 +31,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
+#include "base/bytes.h"
 #include "supervise/engine/call.h"
 #include "wire/sysnr.h"
 
@@ -42,6 +43,7 @@ enum { X_NUMBER = 8, NO_CALL = -1 };
 
 const unsigned arch_insn_length = 4;
 const uint32_t arch_audit = AUDIT_ARCH_AARCH64;
+const bool arch_has_atomics = false;
 const uint32_t arch_nr_limit = 0x3fffffff; /* there is no foreign range; the call -1 is beyond */
 
 int arch_regs_read(pid_t tid, struct regs *ret_regs)
@@ -203,4 +205,17 @@ void arch_inject(struct regs *regs, uint64_t ip, int nr, const uint64_t arg[6])
 uint64_t arch_clone_child_tid(const struct call *call)
 {
 	return call->arg[4]; /* CONFIG_CLONE_BACKWARDS: tls comes before it */
+}
+
+/* svc #n */
+bool arch_is_call(const unsigned char *code, size_t len)
+{
+	return len >= 4 && (bytes_load_u32(code) & 0xffe0001f) == 0xd4000001;
+}
+
+bool arch_is_atomic(const unsigned char *code, size_t len)
+{
+	(void)code;
+	(void)len;
+	return false;
 }

@@ -9,6 +9,7 @@
 
 const unsigned arch_insn_length = 2;
 const uint32_t arch_audit = AUDIT_ARCH_X86_64;
+const bool arch_has_atomics = true;
 const uint32_t arch_nr_limit = 0x3fffffff; /* from __X32_SYSCALL_BIT on it is x32 */
 
 int arch_regs_read(pid_t tid, struct regs *ret_regs)
@@ -132,4 +133,25 @@ void arch_inject(struct regs *regs, uint64_t ip, int nr, const uint64_t arg[6])
 uint64_t arch_clone_child_tid(const struct call *call)
 {
 	return call->arg[3];
+}
+
+bool arch_is_call(const unsigned char *code, size_t len)
+{
+	return len >= 2 && ((code[0] == 0x0f && (code[1] == 0x05 || code[1] == 0x34)) ||
+				   (code[0] == 0xcd && code[1] == 0x80));
+}
+
+/* A lock prefix, or xchg with memory, which locks by itself. */
+bool arch_is_atomic(const unsigned char *code, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && (code[i] == 0x66 || code[i] == 0xf2 || code[i] == 0xf3 ||
+				  code[i] == 0x64 || code[i] == 0x65))
+		i++;
+	if (i < len && code[i] == 0xf0)
+		return true;
+	if (i < len && (code[i] & 0xf0) == 0x40)
+		i++;
+	return i + 1 < len && (code[i] == 0x86 || code[i] == 0x87) && code[i + 1] < 0xc0;
 }
