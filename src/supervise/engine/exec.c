@@ -14,6 +14,7 @@
 #include "supervise/engine/inject.h"
 #include "supervise/files/path.h"
 #include "supervise/report.h"
+#include "supervise/sys/ptimer.h"
 #include "supervise/engine/vdso.h"
 #include "wire/sysnr.h"
 
@@ -118,6 +119,7 @@ void exec_done(struct task *t)
 
 	t->proc->execing = false;
 	t->clear_tid = 0;
+	ptimer_stop(t->proc);
 	mm_unref(t->mm);
 	t->mm = mm_new();
 	if (!read_auxv(t->tid, &vdso, &random, &name) || arch_regs_read(t->tid, &regs) < 0)

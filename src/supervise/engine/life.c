@@ -19,6 +19,8 @@
 #include "supervise/engine/loop.h"
 #include "supervise/report.h"
 #include "supervise/engine/sched.h"
+#include "supervise/sys/itimer.h"
+#include "supervise/sys/ptimer.h"
 
 static struct process *first;
 static bool first_gone;
@@ -116,7 +118,9 @@ static void process_gone(struct process *p, int status)
 	uint64_t args[3] = {p->ordinal, 0, 0};
 
 	report_decision(DECISION_EXIT, NULL, status, args, 0);
-	timer_disarm(&p->real_timer);
+	itimer_stop(p);
+	ptimer_stop(p);
+	p->end_ns = clock_monotonic();
 	p->dying = false;
 	p->zombie = true;
 	for (struct process *q = process_list, *next; q; q = next) {

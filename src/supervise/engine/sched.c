@@ -26,6 +26,7 @@
 #include "supervise/report.h"
 #include "supervise/engine/signals.h"
 #include "supervise/engine/stop.h"
+#include "supervise/sys/ptimer.h"
 
 enum {
 	IDLE_LIMIT = 20,
@@ -265,14 +266,15 @@ static bool wait_for_something(void)
 {
 	uint64_t due;
 
+	ptimer_before_sleep();
 	for (struct task *t = task_list; t; t = t->next)
 		if (t->state == TASK_NATIVE) {
 			/* Told already, as not enforced; what it waits for may be up to a timer. */
-			if (!loop_wait_any() && timer_next(&due))
+			if (!loop_wait_any() && timer_next_waking(&due))
 				advance(due);
 			return true;
 		}
-	if (timer_next(&due)) {
+	if (timer_next_waking(&due)) {
 		advance(due);
 		return true;
 	}

@@ -51,6 +51,9 @@ static uint64_t bit(int sig)
 	return 1ull << (sig - 1);
 }
 
+static const uint64_t ignored_by_default = 1ull << (SIGCHLD - 1) | 1ull << (SIGURG - 1) |
+					   1ull << (SIGWINCH - 1) | 1ull << (SIGCONT - 1);
+
 static uint64_t hex_after(const char *text, const char *key)
 {
 	const char *p = strstr(text, key);
@@ -98,6 +101,16 @@ bool sigmask_interrupts(const struct task *t, uint64_t mask)
 	if (!due)
 		return false;
 	dispositions(t, &caught, &ignored);
-	ignored |= (bit(SIGCHLD) | bit(SIGURG) | bit(SIGWINCH) | bit(SIGCONT)) & ~caught;
+	ignored |= ignored_by_default & ~caught;
 	return due & ~ignored;
+}
+
+bool sigmask_ignores(const struct task *t, int sig)
+{
+	uint64_t caught, ignored;
+
+	if (sigmask_blocked(t) & bit(sig))
+		return false;
+	dispositions(t, &caught, &ignored);
+	return (ignored | (ignored_by_default & ~caught)) & bit(sig);
 }

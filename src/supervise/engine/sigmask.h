@@ -19,5 +19,7 @@ uint64_t sigmask_blocked(const struct task *t);
 bool sigmask_interrupts(const struct task *t, uint64_t mask);
 /* Its process has a handler for sig. */
 bool sigmask_catches(const struct task *t, int sig);
+/* Sent to t now, sig would be dropped: it is ignored, and not blocked. */
+bool sigmask_ignores(const struct task *t, int sig);
 
 #endif

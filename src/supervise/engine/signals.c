@@ -30,6 +30,8 @@
 #include "supervise/engine/sched.h"
 #include "supervise/engine/sigmask.h"
 #include "supervise/engine/stop.h"
+#include "supervise/sys/itimer.h"
+#include "supervise/sys/ptimer.h"
 #include "supervise/sys/time.h"
 
 /*
@@ -88,31 +90,44 @@ void signals_wake_parked(void)
 	}
 }
 
-bool signals_clean(siginfo_t *info)
+/* The supervisor is pid 1; the kernel's own timers have no sender. */
+static bool is_itimer(const siginfo_t *info)
 {
+	return (info->si_signo == SIGALRM || info->si_signo == SIGVTALRM ||
+		       info->si_signo == SIGPROF) &&
+	       info->si_code == SI_USER && info->si_pid == 1;
+}
+
+bool signals_taken(struct task *t, siginfo_t *info)
+{
+	bool changed = false;
+
 	if (info->si_signo == SIGCHLD && info->si_code > 0 && (info->si_utime || info->si_stime)) {
 		info->si_utime = 0;
 		info->si_stime = 0;
-		return true;
+		changed = true;
 	}
-	if (info->si_signo == SIGALRM && info->si_code == SI_USER && info->si_pid == 1) {
+	if (is_itimer(info)) {
 		info->si_code = SI_KERNEL;
 		info->si_pid = 0;
 		info->si_uid = 0;
-		return true;
+		changed = true;
 	}
-	return false;
+	if (info->si_signo == SIGALRM)
+		itimer_taken(t->proc);
+	return ptimer_taken(t->proc, info) || changed;
 }
 
-static void clean_delivery(pid_t tid, int sig)
+static void taken_at_stop(struct task *t, int sig)
 {
 	siginfo_t info;
 
-	if (sig != SIGCHLD && sig != SIGALRM)
+	if (sig != SIGCHLD && sig != SIGALRM && sig != SIGVTALRM && sig != SIGPROF &&
+		!t->proc->ptimers)
 		return;
-	if (ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0 || !signals_clean(&info))
+	if (ptrace(PTRACE_GETSIGINFO, t->tid, 0, &info) < 0 || !signals_taken(t, &info))
 		return;
-	if (ptrace(PTRACE_SETSIGINFO, tid, 0, &info) < 0 && errno != ESRCH)
+	if (ptrace(PTRACE_SETSIGINFO, t->tid, 0, &info) < 0 && errno != ESRCH)
 		abort();
 }
 
@@ -155,7 +170,7 @@ void signals_deliver(struct task *t, int sig)
 		interrupt_call(t, &regs, sig);
 	t->reissued = false;
 	io_signal_taken(t, sig);
-	clean_delivery(t->tid, sig);
+	taken_at_stop(t, sig);
 	t->signal = sig;
 	report_decision(DECISION_SIGNAL, t, sig, NULL, 0);
 }

@@ -15,9 +15,9 @@ void signals_wake_parked(void);
 /* t stands at a signal-delivery stop: decides what is delivered (t->signal) and makes an
  * interrupted call look interrupted. */
 void signals_deliver(struct task *t, int sig);
-/* Host figures that a siginfo carries, and the sender of a timer's signal. True when it was
- * changed. */
-bool signals_clean(siginfo_t *info);
+/* t took this signal from a queue, at a delivery or by a call: timers go on, and the siginfo loses
+ * what is the host's and gets what a timer's has. True when it was changed. */
+bool signals_taken(struct task *t, siginfo_t *info);
 /* Whether kill(pid) by a sender of this process group means p. */
 bool signals_is_target(const struct process *p, pid_t pid, pid_t sender_group);
 /* sender sent SIGCONT to pid (as in kill(2)) with success: the stopped tasks go on. */

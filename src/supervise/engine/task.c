@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 #include "supervise/report.h"
+#include "supervise/sys/itimer.h"
+#include "supervise/sys/ptimer.h"
 
 struct task *task_list;
 struct process *process_list;
@@ -32,6 +34,15 @@ struct process *process_find(pid_t pid)
 		if (p->pid == pid)
 			return p;
 	return NULL;
+}
+
+struct task *process_task(const struct process *p)
+{
+	struct task *t = task_list;
+
+	while (t && (t->proc != p || t->state == TASK_LEFT))
+		t = t->next;
+	return t;
 }
 
 struct task *task_new(pid_t tid, struct process *proc, struct mm *mm)
@@ -61,7 +72,6 @@ struct process *process_new(pid_t pid, pid_t parent)
 	p->parent = parent;
 	p->pidfd = -1;
 	p->start_ns = clock_monotonic();
-	p->real_timer.owner = p;
 	while (*tail)
 		tail = &(*tail)->next;
 	*tail = p;
@@ -128,7 +138,8 @@ void process_free(struct process *p)
 			*q = p->next;
 			break;
 		}
-	timer_disarm(&p->real_timer);
+	itimer_stop(p);
+	ptimer_stop(p);
 	if (p->pidfd >= 0)
 		close(p->pidfd);
 	free(p);

@@ -29,28 +29,40 @@ struct mm {
 	struct mm *next;
 };
 
+enum { ITIMERS = 3 }; /* ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF */
+
+/* sys/itimer.c */
+struct itimer {
+	struct timer timer;
+	uint64_t interval_ns;
+	bool rests; /* it came due, and goes on when its signal is taken */
+};
+
 struct process {
 	pid_t pid;
-	uint32_t ordinal;	 /* from 1 in order of creation */
-	pid_t parent;		 /* pid of the real parent, 1 for orphans without a subreaper */
-	bool subreaper;		 /* adopts its descendants' orphans: PR_SET_CHILD_SUBREAPER */
-	int tasks;		 /* live threads */
-	bool dying;		 /* the whole group is on its way out */
-	bool execing;		 /* inside execve: its other threads die quietly */
-	bool zombie;		 /* dead and, as far as we know, not collected by its parent */
-	bool tight;		 /* the strict filter is in */
-	bool own_filter;	 /* the guest installed a seccomp filter of its own */
-	bool leader_gone;	 /* the main thread left before the others */
-	bool dies_with_parent;	 /* PR_SET_PDEATHSIG is SIGKILL, which we send ourselves */
-	bool doomed;		 /* its parent died: to be killed at the next occasion */
-	bool stop_untold;	 /* stopped, and no wait of its parent has told it */
-	bool continued_untold;	 /* the same of going on again */
-	uint64_t draws;		 /* entropy draws so far */
-	uint64_t start_ns;	 /* CLOCK_MONOTONIC at creation */
-	int pidfd;		 /* for pidfd_getfd; opened when first needed, -1 before */
-	struct timer real_timer; /* setitimer(ITIMER_REAL) and alarm */
-	uint64_t real_interval_ns;
-	struct process *next; /* in order of creation */
+	uint32_t ordinal;      /* from 1 in order of creation */
+	pid_t parent;	       /* pid of the real parent, 1 for orphans without a subreaper */
+	bool subreaper;	       /* adopts its descendants' orphans: PR_SET_CHILD_SUBREAPER */
+	int tasks;	       /* live threads */
+	bool dying;	       /* the whole group is on its way out */
+	bool execing;	       /* inside execve: its other threads die quietly */
+	bool zombie;	       /* dead and, as far as we know, not collected by its parent */
+	bool tight;	       /* the strict filter is in */
+	bool own_filter;       /* the guest installed a seccomp filter of its own */
+	bool leader_gone;      /* the main thread left before the others */
+	bool dies_with_parent; /* PR_SET_PDEATHSIG is SIGKILL, which we send ourselves */
+	bool doomed;	       /* its parent died: to be killed at the next occasion */
+	bool stop_untold;      /* stopped, and no wait of its parent has told it */
+	bool continued_untold; /* the same of going on again */
+	uint64_t draws;	       /* entropy draws so far */
+	uint64_t start_ns;     /* CLOCK_MONOTONIC at creation */
+	int pidfd;	       /* for pidfd_getfd; opened when first needed, -1 before */
+	uint64_t end_ns;       /* of a zombie: CLOCK_MONOTONIC at its death */
+	uint64_t children_ns;  /* CPU time of the children that it waited for, and of theirs */
+	struct itimer itimers[ITIMERS];
+	struct ptimer *ptimers; /* sys/ptimer.c */
+	int32_t ptimer_next;	/* the next one's number */
+	struct process *next;	/* in order of creation */
 };
 
 enum task_state {
@@ -153,6 +165,8 @@ extern struct mm *mm_list;
 
 struct task *task_find(pid_t tid);	 /* NULL when absent */
 struct process *process_find(pid_t pid); /* NULL when absent; zombies are found */
+/* Its first living task; NULL when none is left. */
+struct task *process_task(const struct process *p);
 struct task *task_new(pid_t tid, struct process *proc, struct mm *mm);
 struct process *process_new(pid_t pid, pid_t parent);
 struct mm *mm_new(void);		 /* one reference */

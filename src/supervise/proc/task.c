@@ -17,6 +17,7 @@
 #include "supervise/main.h"
 #include "supervise/files/path.h"
 #include "supervise/proc/make.h"
+#include "supervise/sys/usage.h"
 #include "supervise/files/view.h"
 
 #define NS_PER_TICK 10000000u /* USER_HZ is 100 */
@@ -159,7 +160,7 @@ int make_task_status(const struct procfs_who *who, struct bytes *out)
 /* Fields of /proc/PID/stat by their numbers in proc_pid_stat(5), and what becomes of them. */
 enum { F_STATE = 3, F_THREADS = 20, F_VSIZE = 23, F_LAST = 52 };
 
-enum stat_rule { KEEP, ZERO, STATE, CPU_TICKS, START_TICKS, SIZE, RESIDENT };
+enum stat_rule { KEEP, ZERO, STATE, CPU_TICKS, CHILD_TICKS, START_TICKS, SIZE, RESIDENT };
 
 static const unsigned char stat_rules[F_LAST + 1] = {
 	[3] = STATE,
@@ -169,7 +170,7 @@ static const unsigned char stat_rules[F_LAST + 1] = {
 	[13] = ZERO, /* page faults */
 	[14] = CPU_TICKS,
 	[15] = ZERO,
-	[16] = ZERO,
+	[16] = CHILD_TICKS,
 	[17] = ZERO,
 	[22] = START_TICKS,
 	[23] = SIZE,
@@ -195,7 +196,11 @@ static uint64_t stat_value(const struct procfs_who *who, enum stat_rule rule, ui
 		start = who->process->start_ns;
 	switch (rule) {
 	case CPU_TICKS:
+		if (who->task == NULL && who->process != NULL)
+			return usage_cpu_ns(who->process) / NS_PER_TICK;
 		return (clock_monotonic() - start) / NS_PER_TICK;
+	case CHILD_TICKS:
+		return who->process != NULL ? who->process->children_ns / NS_PER_TICK : 0;
 	case START_TICKS:
 		/* Init began with the clock. */
 		return who->pid == 1 ? 0 : start / NS_PER_TICK;

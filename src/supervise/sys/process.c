@@ -14,6 +14,7 @@
 #include "supervise/engine/sched.h"
 #include "supervise/engine/signals.h"
 #include "supervise/sys/time.h"
+#include "supervise/sys/usage.h"
 #include "wire/sysnr.h"
 
 enum act enter_exit(struct task *t, struct call *c)
@@ -108,6 +109,7 @@ static enum act wait_for(struct task *t, struct call *c, int type, int64_t id, i
 	case CHILD_READY:
 		/* The common case needs no second stop: the kernel will bury exactly this one. */
 		if (zombie && c->nr == NR_wait4 && type == P_PID && !c->arg[3]) {
+			usage_collect(t->proc, zombie);
 			process_free(zombie);
 			return ACT_NATIVE;
 		}
@@ -159,12 +161,12 @@ enum act enter_waitid(struct task *t, struct call *c)
 	return wait_for(t, c, type, id, (int)c->arg[3]);
 }
 
-static void collected(pid_t pid)
+static void collected(struct task *t, struct process *p)
 {
-	struct process *p = process_find(pid);
-
-	if (p && p->zombie && kill(pid, 0) < 0 && errno == ESRCH)
-		process_free(p);
+	if (!p->zombie || kill(p->pid, 0) == 0 || errno != ESRCH)
+		return;
+	usage_collect(t->proc, p);
+	process_free(p);
 }
 
 /* A stop or going on is told once; when both are there, the stop comes first. */
@@ -180,35 +182,38 @@ static void told(pid_t pid, int options)
 		p->continued_untold = false;
 }
 
-static void told_by_waitid(struct task *t, const struct call *c)
+/* Whom a wait told of, 0: nobody. A waitid without a siginfo keeps it to itself. */
+static pid_t waited_for(struct task *t, const struct call *c)
 {
 	siginfo_t info;
 
-	if (c->arg[2] && gmem_read(t, c->arg[2], &info, sizeof(info)) == 0)
-		told(info.si_pid, (int)c->arg[3]);
+	if (c->nr != NR_waitid)
+		return (pid_t)c->result;
+	return c->arg[2] && gmem_read(t, c->arg[2], &info, sizeof(info)) == 0 ? info.si_pid : 0;
 }
 
-/* Shared by wait4 and waitid: forgets the child and hides the host's resource figures. */
+/* Shared by wait4 and waitid: forgets the child and tells its logical resource figures. */
 void leave_wait4(struct task *t, struct call *c)
 {
 	bool is_waitid = c->nr == NR_waitid;
-	uint64_t usage = is_waitid ? c->arg[4] : c->arg[3];
-	struct rusage none = {0};
+	uint64_t addr = is_waitid ? c->arg[4] : c->arg[3];
+	struct rusage usage = {0};
+	const struct process *child;
+	pid_t pid;
 
 	if (c->result < 0)
 		return;
-	if (is_waitid) {
-		told_by_waitid(t, c);
-		for (struct process *p = process_list, *next; p; p = next) {
-			next = p->next;
-			if (p->parent == t->proc->pid)
-				collected(p->pid);
-		}
-	} else if (c->result > 0) {
-		told((pid_t)c->result, (int)c->arg[2]);
-		collected((pid_t)c->result);
+	pid = waited_for(t, c);
+	child = pid ? process_find(pid) : NULL;
+	if (child)
+		usage = usage_of(usage_cpu_ns(child) + child->children_ns);
+	told(pid, (int)c->arg[is_waitid ? 3 : 2]);
+	for (struct process *p = process_list, *next; p; p = next) {
+		next = p->next;
+		if (p->parent == t->proc->pid && (is_waitid || p == child))
+			collected(t, p);
 	}
-	if (usage && (is_waitid || c->result > 0) && gmem_write(t, usage, &none, sizeof(none)) < 0)
+	if (addr && (is_waitid || c->result > 0) && gmem_write(t, addr, &usage, sizeof(usage)) < 0)
 		c->result = -EFAULT;
 }
 

@@ -11,6 +11,7 @@
 #include "supervise/engine/handlers.h"
 #include "supervise/io/inotify.h"
 #include "supervise/io/port.h"
+#include "supervise/io/signalfd.h"
 #include "supervise/io/received.h"
 #include "supervise/io/stream.h"
 #include "supervise/sys/timerfd.h"
@@ -113,7 +114,7 @@ enum act enter_read(struct task *t, struct call *c)
 	o = options(c, &g);
 	timerfd_before_read(&g);
 	act = stream_wait_readable(t, c, &g, &o);
-	if (act == ACT_NATIVE && received_matters(&g))
+	if (act == ACT_NATIVE && (received_matters(&g) || gfd_is_signalfd(&g)))
 		return ACT_LEAVE;
 	if (act != ACT_NATIVE || (g.kind != FDKIND_TTY && g.kind != FDKIND_ANON) ||
 		!(gfd_poll(&g, POLLIN) & POLLIN))
@@ -130,13 +131,16 @@ void leave_read(struct task *t, struct call *c)
 {
 	auto_gfd struct gfd g = GFD_NONE;
 	auto_giov struct giov v = GIOV_NONE;
+	int r = gfd_open(t, (int)c->arg[0], &g);
 
-	if (gfd_open(t, (int)c->arg[0], &g) == 0 && received_matters(&g)) {
+	if (r == 0 && received_matters(&g)) {
 		if (buffer(t, c, &v) == 0)
 			c->result = received_message(t, &g, &v, 0, c->result);
-		return;
-	}
-	stream_leave_read(t, c);
+	} else if (r == 0 && gfd_is_signalfd(&g)) {
+		if (c->result > 0 && buffer(t, c, &v) == 0)
+			signalfd_taken(t, &v, (uint64_t)c->result);
+	} else
+		stream_leave_read(t, c);
 }
 
 enum act enter_write(struct task *t, struct call *c)

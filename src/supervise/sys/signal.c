@@ -59,8 +59,11 @@ void leave_rt_sigtimedwait(struct task *t, struct call *c)
 {
 	siginfo_t info;
 
-	if (c->result <= 0 || !c->arg[1] || gmem_read(t, c->arg[1], &info, sizeof(info)) < 0)
+	if (c->result <= 0)
 		return;
-	if (signals_clean(&info) && gmem_write(t, c->arg[1], &info, sizeof(info)) < 0)
+	if (!c->arg[1] || gmem_read(t, c->arg[1], &info, sizeof(info)) < 0)
+		info = (siginfo_t){.si_signo = (int)c->result};
+	if (signals_taken(t, &info) && c->arg[1] &&
+		gmem_write(t, c->arg[1], &info, sizeof(info)) < 0)
 		c->result = -EFAULT;
 }
