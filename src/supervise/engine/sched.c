@@ -119,6 +119,11 @@ void park_no_restart(struct task *t)
 	t->restart = ERESTART_NOHAND;
 }
 
+void park_never_restart(struct task *t)
+{
+	t->restart = EINTR;
+}
+
 void sched_idle(struct task *t, uint32_t weight)
 {
 	if (t->idle_epoch != busy_epoch) {

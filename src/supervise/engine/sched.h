@@ -38,6 +38,8 @@ enum { ERESTART_SYS = 512, ERESTART_NOHAND = 514 };
 /* The call ends with EINTR when a handler runs, SA_RESTART or not: signal(7). Without this it
  * restarts. */
 void park_no_restart(struct task *t);
+/* It ends with EINTR though no handler ran: after a stop and SIGCONT too. */
+void park_never_restart(struct task *t);
 
 enum {
 	SCHED_IDLE_CALL = 1,	    /* a yield, or a zero time-out poll that found nothing */

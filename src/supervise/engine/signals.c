@@ -183,11 +183,25 @@ static bool is_stopped(const struct process *p)
 	return false;
 }
 
+/* A call that a stop alone ends; the others go on after it, with what is left of their time. */
+static void end_by_stop(struct task *t)
+{
+	struct regs regs;
+
+	if (!t->reissued || t->restart != EINTR || arch_regs_read(t->tid, &regs) < 0 ||
+		!arch_call_interrupt(&regs, &t->call, t->reissue_ip, EINTR))
+		return;
+	t->reissued = false;
+	if (arch_regs_write(t->tid, &regs) < 0 && errno != ESRCH)
+		abort();
+}
+
 /* A group stops thread by thread: those that are parked have to run for it. */
 void signals_group_stop(struct task *t)
 {
 	bool all = true;
 
+	end_by_stop(t);
 	t->state = TASK_STOPPED;
 	if (ptrace(PTRACE_LISTEN, t->tid, 0, 0) < 0 && errno != ESRCH)
 		abort();
@@ -204,6 +218,7 @@ void signals_group_stop(struct task *t)
 	t->proc->stop_untold = true;
 	t->proc->continued_untold = false;
 	sched_children_changed();
+	sched_signals_changed(); /* SIGCHLD */
 }
 
 void signals_group_continue(struct process *p)
@@ -213,6 +228,7 @@ void signals_group_continue(struct process *p)
 	p->stop_untold = false;
 	p->continued_untold = true;
 	sched_children_changed();
+	sched_signals_changed(); /* SIGCHLD */
 }
 
 bool signals_is_target(const struct process *p, pid_t pid, pid_t sender_group)

@@ -142,7 +142,7 @@ struct task {
 	bool exiting;  /* called exit(2): only this thread goes */
 	bool reissued; /* its call was put back for a signal; `restart` says how */
 	uint64_t reissue_ip;
-	int restart;	    /* ERESTARTSYS or ERESTARTNOHAND */
+	int restart;	    /* ERESTARTSYS, ERESTARTNOHAND or EINTR */
 	int signal;	    /* to deliver at the next resume */
 	uint64_t clear_tid; /* CLONE_CHILD_CLEARTID address */
 	uint64_t start_ns;

@@ -50,8 +50,8 @@ enum act stream_park(struct task *t, const struct gfd *g, int what)
 	if (!what || g->kind != FDKIND_SOCKET ||
 		getsockopt(g->fd, SOL_SOCKET, what, &tv, &len) < 0 || (!tv.tv_sec && !tv.tv_usec))
 		return park_on(t, PARK_FD);
-	/* With a time-out of its own a socket call is not restarted after a handler: signal(7). */
-	park_no_restart(t);
+	/* With a time-out of its own a socket call is never restarted: sock_intr_errno. */
+	park_never_restart(t);
 	limit = (uint64_t)tv.tv_sec * ns_per_s + (uint64_t)tv.tv_usec * 1000;
 	return park_on_until(t, PARK_FD, clock_monotonic() + limit);
 }

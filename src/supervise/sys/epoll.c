@@ -19,6 +19,7 @@
 #include "supervise/engine/inject.h"
 #include "supervise/io/io.h"
 #include "supervise/io/ready.h"
+#include "supervise/engine/sched.h"
 #include "wire/sysnr.h"
 
 enum { EVENTS = 512, INFO_MAX = 64 * 1024 };
@@ -96,6 +97,8 @@ static enum act epoll_any(struct task *t, struct call *c, struct ready_wait *w)
 		act = call_done(c, n);
 	else
 		act = ready_wait(t, c, w);
+	if (act == ACT_PARK)
+		park_never_restart(t);
 	if (act == ACT_DONE && w->external)
 		io_external_read(t, 0);
 	return act;

@@ -308,7 +308,7 @@ enum act enter_queue_signal(struct task *t, struct call *c)
 	struct process *target = process_find(pid);
 
 	if (pid == 1 && sig)
-		return call_done(c, 0);
+		return is_queueable(t, c, sig, info) ? call_done(c, 0) : ACT_NATIVE;
 	sched_signals_changed();
 	if (sig == SIGSTOP || sig == SIGCONT)
 		sched_children_changed();

@@ -149,8 +149,8 @@ int arch_call_reissue(pid_t tid, struct regs *regs, const struct call *call, int
 {
 	int status;
 	put_call(regs, call);
-	if (!restart) {
-		/* Nothing to be interrupted: without a number the kernel looks at no x0. */
+	if (!restart || restart == EINTR) {
+		/* Nothing to restart: without a number the kernel looks at no x0. */
 		regs->user.pc -= arch_insn_length;
 		return set_number(tid, NO_CALL) < 0 ? -1 : arch_regs_write(tid, regs);
 	}
@@ -169,8 +169,13 @@ int arch_call_reissue(pid_t tid, struct regs *regs, const struct call *call, int
 int arch_call_interrupt(struct regs *regs, const struct call *call, uint64_t at_ip, int restart)
 {
 	(void)call; /* all was done when the call was put back */
-	(void)restart;
-	return regs->user.pc == at_ip;
+	if (regs->user.pc != at_ip)
+		return 0;
+	if (restart == EINTR) {
+		regs->user.pc += arch_insn_length;
+		arch_result_set(regs, -EINTR);
+	}
+	return 1;
 }
 
 uint64_t arch_ip(const struct regs *regs)
