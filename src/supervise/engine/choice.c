@@ -410,6 +410,11 @@ static struct task *after_force(struct task *head)
 	return t ? t : preempted ? preempted : head;
 }
 
+bool choice_is_on(void)
+{
+	return is_on;
+}
+
 struct task *choice_next(struct task *head)
 {
 	struct task *t, *by_rule = head;

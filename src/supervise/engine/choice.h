@@ -16,6 +16,8 @@
 #include "wire/contract.h"
 
 void choice_init(const struct contract *c);
+/* Another than the rule may decide. */
+bool choice_is_on(void);
 /* At a call's stop. True: others run first, and the handler only when t's turn comes. */
 bool choice_before_call(struct task *t);
 /* t made a child. */

@@ -181,10 +181,24 @@ void sched_children_changed(void)
 	children_changed = true;
 }
 
+/*
+ * A parked call that the kernel can do now: if another task runs first, that one may take what this
+ * one waited for. Then the call is tried once more at its turn, and may park again.
+ */
+static void go_on(struct task *t, enum act act)
+{
+	if ((act == ACT_NATIVE || act == ACT_LEAVE) && (head || choice_is_on())) {
+		t->due = true;
+		sched_enqueue(t);
+		return;
+	}
+	stop_complete(t, act);
+}
+
 void sched_wake(struct task *t)
 {
 	if (t->state == TASK_PARKED)
-		stop_complete(t, t->row->enter(t, &t->call));
+		go_on(t, t->row->enter(t, &t->call));
 }
 
 void sched_signals_unseen(void)
@@ -195,6 +209,25 @@ void sched_signals_unseen(void)
 void sched_moved(void)
 {
 	moved = true;
+}
+
+/* It has left the queue for its turn. False: it is parked again. */
+static bool is_its_turn(struct task *t)
+{
+	enum act act;
+
+	if (!t->due)
+		return true;
+	t->due = false;
+	t->state = TASK_PARKED;
+	act = t->row->enter(t, &t->call);
+	if (act == ACT_PARK) {
+		sched_signals_changed(); /* they were not for it while it stood in the queue */
+		return false;
+	}
+	stop_complete(t, act);
+	sched_remove(t);
+	return true;
 }
 
 /* Tries every parked task whose wait has no explicit wake, again when one of them moved data. */
@@ -210,7 +243,7 @@ static void retry_parked(void)
 			if (t->state == TASK_PARKED &&
 				(t->park.kind == PARK_FD ||
 					(t->park.kind == PARK_CHILD && children)))
-				stop_complete(t, t->row->enter(t, &t->call));
+				go_on(t, t->row->enter(t, &t->call));
 		}
 	} while (moved);
 }
@@ -322,7 +355,8 @@ struct task *sched_next(void)
 		}
 		t = choice_next(head);
 		sched_remove(t);
-		return t;
+		if (is_its_turn(t))
+			return t;
 	}
 }
 

@@ -150,6 +150,7 @@ struct task {
 	uint64_t idle_epoch;	  /* counts the non-idle calls of all tasks */
 	bool was_idle;		  /* the last call was an idle act */
 	struct task *vfork_child; /* TASK_VFORK: for whom */
+	bool due;		  /* was parked; its call is tried again when its turn comes */
 	bool give_way;		  /* go to the tail of the queue after this stop */
 	struct choice choice;
 	struct park park;

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "supervise/engine/clock.h"
 #include "supervise/files/inode.h"
+#include "supervise/io/inotify.h"
 #include "supervise/io/writers.h"
 
 #define NS_PER_S 1000000000ll
@@ -163,6 +164,9 @@ static void candidate_settle(struct candidate *c)
 		r->shown.mtime_ns = r->shown.ctime_ns = now;
 	r->seen_ns = stamp_ns(&stx.stx_mtime);
 	if (r->seen_ns == r->shown.mtime_ns)
+		return;
+	/* A watcher would be told of a file that is gone. */
+	if (stx.stx_nlink == 0 && inotify_is_used())
 		return;
 	for (int i = 0; i < 2; i++) {
 		int64_t ns = i == 0 ? r->shown.atime_ns : r->shown.mtime_ns;

@@ -25,6 +25,11 @@ void inotify_made(void)
 	made = true;
 }
 
+bool inotify_is_used(void)
+{
+	return made;
+}
+
 bool inotify_is(const struct gfd *g)
 {
 	char name[64];

@@ -154,17 +154,27 @@ static bool socket_has_room(const struct gfd *g, uint64_t len)
 	return gfd_poll(g, POLLOUT) & (POLLERR | POLLHUP);
 }
 
-bool stream_has_room(const struct gfd *g, uint64_t len)
+/* An eventfd waits while its count and the value would overflow; others refuse writes. */
+static bool eventfd_has_room(struct task *t, const struct gfd *g, const struct giov *v)
 {
-	uint64_t count = 0;
+	uint64_t count = 0, value = 0;
 
+	if (!gfd_info(g, "eventfd-count", 16, &count) || !count ||
+		giov_get(v, t, 0, &value, sizeof(value)) != sizeof(value))
+		return true;
+	return value == UINT64_MAX || value < UINT64_MAX - count;
+}
+
+/* The kernel would take all of v at once. */
+static bool has_room(struct task *t, const struct gfd *g, const struct giov *v)
+{
 	switch (g->kind) {
 	case FDKIND_PIPE:
-		return pipe_has_room(g, len);
+		return pipe_has_room(g, v->total);
 	case FDKIND_SOCKET:
-		return socket_has_room(g, len);
-	case FDKIND_ANON: /* an eventfd far from full takes any ordinary value; others refuse */
-		return !gfd_info(g, "eventfd-count", 16, &count) || count < UINT64_MAX / 2;
+		return socket_has_room(g, v->total);
+	case FDKIND_ANON:
+		return eventfd_has_room(t, g, v);
 	case FDKIND_TTY: /* polls writable with less room than a write may need */
 		return false;
 	case FDKIND_FILE:
@@ -223,6 +233,8 @@ static enum act write_pieces(struct task *t, struct call *c, struct gfd *g, cons
 		*progress += (uint64_t)n;
 		sched_moved();
 		tty_settle(g);
+		if (g->kind == FDKIND_ANON)
+			break; /* an eventfd takes one value */
 	}
 	return call_done(c, (int64_t)*progress);
 }
@@ -263,7 +275,7 @@ enum act stream_write(struct task *t, struct call *c, struct gfd *g, const struc
 		return ACT_NATIVE;
 	}
 	if (t->park.progress == 0) {
-		if (stream_has_room(g, v->total))
+		if (has_room(t, g, v))
 			return ACT_NATIVE;
 		if ((g->kind == FDKIND_PIPE && v->total <= PIPE_ATOMIC) || !stream_is_bytes(g))
 			return t->park.timed_out ? call_done(c, -EAGAIN)

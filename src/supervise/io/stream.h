@@ -36,9 +36,6 @@ enum act stream_write(struct task *t, struct call *c, struct gfd *g, const struc
 	const struct stream_options *o);
 /* Bytes, as opposed to messages that go whole. */
 bool stream_is_bytes(const struct gfd *g);
-/* The kernel would take all `len` bytes at once. */
-bool stream_has_room(const struct gfd *g, uint64_t len);
-
 /* Parks until something changes at g; `what` is SO_RCVTIMEO or SO_SNDTIMEO for a socket, else 0. */
 enum act stream_park(struct task *t, const struct gfd *g, int what);
 /* A non-blocking call found nothing: whoever it waits for may run first. */

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/file.h>
 
 #include "supervise/io/fdkind.h"
@@ -49,6 +50,52 @@ static enum act try_description(struct task *t, struct call *c)
 	return park_on(t, PARK_FD);
 }
 
+/* The process whose lock is in the way of what t wants; 0: none, -1: a description's. */
+static pid_t holder(struct task *t)
+{
+	const uint64_t arg[6] = {t->call.arg[0], F_GETLK, t->call.arg[2]};
+	struct flock wanted, found;
+	int64_t r;
+
+	if (gmem_read(t, arg[2], &wanted, sizeof(wanted)) < 0)
+		return 0;
+	r = inject(t, NR_fcntl, arg);
+	if (r < 0 || gmem_read(t, arg[2], &found, sizeof(found)) < 0 ||
+		gmem_write(t, arg[2], &wanted, sizeof(wanted)) < 0 || found.l_type == F_UNLCK)
+		return 0;
+	return found.l_pid;
+}
+
+static bool waits_for_lock(const struct task *t)
+{
+	return t->state == TASK_PARKED && t->call.nr == NR_fcntl && (int)t->call.arg[1] == F_SETLKW;
+}
+
+/* Does `pid` wait, by itself or through others, for a lock of `for_pid`? As deep as the kernel
+ * looks (MAX_DEADLK_ITERATIONS). */
+static bool waits_in_turn(pid_t pid, pid_t for_pid, int depth)
+{
+	enum { DEPTH = 10 };
+
+	if (pid <= 0 || depth > DEPTH)
+		return false;
+	if (pid == for_pid)
+		return true;
+	for (struct task *t = task_list; t; t = t->next)
+		if (t->proc->pid == pid && waits_for_lock(t) &&
+			waits_in_turn(holder(t), for_pid, depth + 1))
+			return true;
+	return false;
+}
+
+static bool closes_a_ring(struct task *t)
+{
+	for (const struct task *q = task_list; q; q = q->next)
+		if (q->proc != t->proc && waits_for_lock(q))
+			return waits_in_turn(holder(t), t->proc->pid, 0);
+	return false;
+}
+
 static enum act try_process(struct task *t, struct call *c)
 {
 	const uint64_t arg[6] = {c->arg[0], F_SETLK, c->arg[2]};
@@ -56,7 +103,7 @@ static enum act try_process(struct task *t, struct call *c)
 
 	if (r != -EAGAIN && r != -EACCES)
 		return call_done(c, r);
-	return park_on(t, PARK_FD);
+	return closes_a_ring(t) ? call_done(c, -EDEADLK) : park_on(t, PARK_FD);
 }
 
 enum act enter_fcntl(struct task *t, struct call *c)
@@ -73,7 +120,10 @@ enum act enter_fcntl(struct task *t, struct call *c)
 		if (c->arg[2] & O_ASYNC)
 			sched_signals_unseen();
 		return ACT_NATIVE;
-	case F_SETLEASE:
+	case F_SETLEASE: /* whoever opens the file would wait for its holder, in the host's time */
+		return call_done(c, -EINVAL);
+	case F_SETOWN: /* whom SIGURG goes to */
+	case F_SETOWN_EX:
 	case F_NOTIFY:
 		sched_signals_unseen();
 		return ACT_NATIVE;
