@@ -144,7 +144,7 @@ MUST_CHECK int cas_export(struct cas *c, const char *const *digests, size_t coun
 	const struct cas_progress *progress, struct error *err);
 /*
  * Reads such a stream and puts what is in it; a member whose bytes are not those of its name is
- * ERR_TAMPERED, and nothing of it stays. Every digest that was asked for at the export becomes the
+ * ERR_TAMPERED, and it does not get in. Every digest that was asked for at the export becomes the
  * root "import-<hex digits>" and is passed to visit (may be NULL).
  */
 MUST_CHECK int cas_import(struct cas *c, int fd, cas_visit *visit, void *context,
