@@ -2,9 +2,10 @@
 /*
  * Who runs next.
  *
- * How it works: a running task keeps the CPU until it parks, exits or gives way. At a switch the
- * parked tasks are tried again in order of creation, those that can go on join the queue's tail,
- * and the head of the queue runs. When the queue is empty the clock jumps to the earliest timer.
+ * How it works: a running task keeps the CPU until it parks, exits or gives way. At a switch those
+ * parked tasks whose descriptors changed (fdwait.h) join the queue's tail in order of creation, and
+ * the head of the queue runs; what can not be watched for is tried every time. Before the queue is
+ * taken to be empty all are tried once. Then the clock jumps to the earliest timer.
  *
  * Waiting for time without a call that waits: a yield, a zero time-out poll that finds nothing, and
  * a full window of clock reads are idle acts. When every runnable task has collected IDLE_LIMIT of
@@ -21,6 +22,7 @@
 #include <sys/ptrace.h>
 
 #include "supervise/engine/choice.h"
+#include "supervise/engine/fdwait.h"
 #include "supervise/io/io.h"
 #include "supervise/engine/loop.h"
 #include "supervise/report.h"
@@ -37,11 +39,13 @@ static const uint64_t clock_spin_kill = 1 << 24;
 
 static struct task *head, *tail;
 static uint32_t runnable;
-static uint64_t busy_epoch, park_seq;
+static uint64_t busy_epoch, park_seq, signal_looks;
 static bool idle_can_step; /* a yield or poll was among the idle acts */
 static uint64_t reads_in_row;
 static bool spin_said;
 static bool signals_changed, signals_unseen, children_changed, moved;
+static bool has_unwatched; /* somebody may be parked who has to be tried at every switch */
+static bool somebody_ran;  /* since all were tried */
 
 void sched_enqueue(struct task *t)
 {
@@ -53,6 +57,45 @@ void sched_enqueue(struct task *t)
 		head = t;
 	tail = t;
 	runnable++;
+}
+
+void sched_turn(struct task *t)
+{
+	t->turn = true;
+	t->turn_looks = signal_looks;
+	sched_enqueue(t);
+}
+
+static bool is_unwatched(const struct task *t)
+{
+	return t->park.kind == PARK_FD && (!t->park.watched || t->park.external);
+}
+
+void sched_parked(struct task *t)
+{
+	has_unwatched |= is_unwatched(t);
+}
+
+void sched_budget(struct task *t, enum act act)
+{
+	if (++t->stops % SCHED_BUDGET || !head)
+		return;
+	if (act == ACT_DONE)
+		t->give_way = true;
+	else if (act != ACT_PARK)
+		t->overdue = true;
+}
+
+bool sched_gives_way_before(struct task *t)
+{
+	bool due = t->overdue && head;
+
+	t->overdue = false;
+	if (due) {
+		t->choice.holds = true;
+		t->give_way = true;
+	}
+	return due;
 }
 
 void sched_remove(struct task *t)
@@ -84,7 +127,10 @@ static void park_deadline(struct timer *timer)
 
 	report_timer_fired(t, timer->deadline_ns);
 	t->park.timed_out = true;
-	sched_wake(t);
+	if (t->state == TASK_PARKED && t->park.kind == PARK_FD)
+		sched_turn(t);
+	else
+		sched_wake(t);
 }
 
 enum act park_on(struct task *t, enum park_kind kind)
@@ -176,29 +222,20 @@ void sched_signals_changed(void)
 	signals_changed = true;
 }
 
+uint64_t sched_signal_looks(void)
+{
+	return signal_looks;
+}
+
 void sched_children_changed(void)
 {
 	children_changed = true;
 }
 
-/*
- * A parked call that the kernel can do now: if another task runs first, that one may take what this
- * one waited for. Then the call is tried once more at its turn, and may park again.
- */
-static void go_on(struct task *t, enum act act)
-{
-	if ((act == ACT_NATIVE || act == ACT_LEAVE) && (head || choice_is_on())) {
-		t->due = true;
-		sched_enqueue(t);
-		return;
-	}
-	stop_complete(t, act);
-}
-
 void sched_wake(struct task *t)
 {
 	if (t->state == TASK_PARKED)
-		go_on(t, t->row->enter(t, &t->call));
+		stop_go_on(t, stop_try(t));
 }
 
 void sched_signals_unseen(void)
@@ -211,41 +248,36 @@ void sched_moved(void)
 	moved = true;
 }
 
-/* It has left the queue for its turn. False: it is parked again. */
-static bool is_its_turn(struct task *t)
+/* Tries those that nobody tells of (with `all`, every descriptor's), again when one moved data. */
+static void try_parked(bool all)
 {
-	enum act act;
-
-	if (!t->due)
-		return true;
-	t->due = false;
-	t->state = TASK_PARKED;
-	act = t->row->enter(t, &t->call);
-	if (act == ACT_PARK) {
-		sched_signals_changed(); /* they were not for it while it stood in the queue */
-		return false;
-	}
-	stop_complete(t, act);
-	sched_remove(t);
-	return true;
-}
-
-/* Tries every parked task whose wait has no explicit wake, again when one of them moved data. */
-static void retry_parked(void)
-{
-	bool children = children_changed;
-
-	children_changed = false;
 	do {
 		moved = false;
+		has_unwatched = false;
 		for (struct task *t = task_list, *next; t; t = next) {
 			next = t->next;
-			if (t->state == TASK_PARKED &&
-				(t->park.kind == PARK_FD ||
-					(t->park.kind == PARK_CHILD && children)))
-				go_on(t, t->row->enter(t, &t->call));
+			if (t->state != TASK_PARKED || t->park.kind != PARK_FD)
+				continue;
+			if (all || is_unwatched(t))
+				stop_go_on(t, stop_try(t));
 		}
 	} while (moved);
+}
+
+static void retry_parked(void)
+{
+	struct task **ready = NULL;
+	size_t count = fdwait_take(&ready);
+
+	for (size_t i = 0; i < count; i++)
+		sched_turn(ready[i]);
+	if (children_changed)
+		for (struct task *t = task_list; t; t = t->next)
+			if (t->state == TASK_PARKED && t->park.kind == PARK_CHILD)
+				sched_turn(t);
+	children_changed = false;
+	if (has_unwatched)
+		try_parked(false);
 }
 
 /* Everybody in the queue does nothing but wait for time. */
@@ -336,6 +368,7 @@ struct task *sched_next(void)
 		retry_parked(); /* before signals: a call that can answer does not end with EINTR */
 		if (signals_changed || signals_unseen) {
 			signals_changed = false;
+			signal_looks++;
 			signals_wake_parked();
 		}
 		if (all_idle()) {
@@ -347,16 +380,22 @@ struct task *sched_next(void)
 			if (signals_changed)
 				continue;
 		}
-		t = head;
-		if (!t) {
+		if (!head && somebody_ran) {
+			somebody_ran = false;
+			try_parked(true);
+			continue;
+		}
+		if (!head) {
 			if (!wait_for_something())
 				return NULL;
 			continue;
 		}
 		t = choice_next(head);
 		sched_remove(t);
-		if (is_its_turn(t))
-			return t;
+		if (t->turn && !stop_take_turn(t))
+			continue;
+		somebody_ran = true;
+		return t;
 	}
 }
 

@@ -13,6 +13,20 @@
 
 /* To the tail of the queue; the task is stopped and its resume is prepared. */
 void sched_enqueue(struct task *t);
+/* The same for a task whose handler shall run when its turn comes. */
+void sched_turn(struct task *t);
+/* t has just been parked. */
+void sched_parked(struct task *t);
+/*
+ * Fairness: with every SCHED_BUDGETth call that stops, a task gives way to whoever is in the queue.
+ * After the call if its answer is fixed, else before its next one: a call that the kernel has yet
+ * to do must not wait. The number is prime, so that a loop of some calls does not give way at the
+ * same one of them each time (while it holds a lock, say).
+ */
+enum { SCHED_BUDGET = 997 };
+void sched_budget(struct task *t, enum act act);
+/* At a call's stop: true when others run first, as in choice.h. */
+bool sched_gives_way_before(struct task *t);
 /* Takes a task out of the queue if it is there (it died). */
 void sched_remove(struct task *t);
 /*
@@ -68,6 +82,8 @@ void park_with_mask(struct task *t, uint64_t mask);
 /* A signal may have become pending for somebody: parked tasks are looked at before the next switch.
  */
 void sched_signals_changed(void);
+/* How often they were looked at. */
+uint64_t sched_signal_looks(void);
 /* From now on signals come that no call sends (SIGIO): they are looked for at every switch. */
 void sched_signals_unseen(void);
 /* A child died or stopped: PARK_CHILD tasks are tried again. */

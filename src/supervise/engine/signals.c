@@ -53,10 +53,10 @@ static bool has_ended(struct task *t)
 
 	if (t->park.kind != PARK_FD && t->park.kind != PARK_CHILD)
 		return false;
-	act = t->row->enter(t, &t->call);
+	act = stop_try(t);
 	if (act == ACT_PARK)
 		return false;
-	stop_complete(t, act);
+	stop_go_on(t, act);
 	return true;
 }
 

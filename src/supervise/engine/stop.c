@@ -7,6 +7,7 @@
 #include <sys/ptrace.h>
 
 #include "supervise/engine/choice.h"
+#include "supervise/engine/fdwait.h"
 #include "supervise/host.h"
 #include "supervise/engine/loop.h"
 #include "supervise/report.h"
@@ -62,15 +63,18 @@ static void answer(struct task *t)
 		abort();
 }
 
-void stop_complete(struct task *t, enum act act)
+static enum act unknown_call(struct task *t)
 {
-	bool was_parked = t->state == TASK_PARKED;
+	report_not_enforced(
+		REASON_UNKNOWN_SYSCALL, "system call %d is unknown to this version", t->call.nr);
+	return call_done(&t->call, -ENOSYS);
+}
+
+/* What a handler answered; not ACT_PARK. */
+static void carry_out(struct task *t, enum act act, bool was_parked)
+{
 	bool reissued = t->at_exit && (act == ACT_NATIVE || act == ACT_LEAVE);
 
-	if (act == ACT_PARK) {
-		t->state = TASK_PARKED;
-		return;
-	}
 	timer_disarm(&t->park_timer);
 	if (was_parked && act != ACT_DONE && t->park.has_mask)
 		t->park.interrupted =
@@ -89,10 +93,67 @@ void stop_complete(struct task *t, enum act act)
 		t->mm->vdso) /* not the supervisor's own child before exec */
 		report_decision(DECISION_CALL, t, t->call.nr, t->call.arg,
 			act == ACT_DONE ? t->call.result : DECISION_NATIVE);
+}
+
+void stop_complete(struct task *t, enum act act)
+{
+	bool was_parked = t->state == TASK_PARKED;
+
+	if (act == ACT_PARK) {
+		t->state = TASK_PARKED;
+		sched_parked(t);
+		return;
+	}
+	carry_out(t, act, was_parked);
 	if (was_parked) {
 		sched_busy();
 		sched_enqueue(t);
 	}
+}
+
+enum act stop_try(struct task *t)
+{
+	enum act act;
+
+	fdwait_begin(t);
+	loop_hold(t);
+	act = t->row ? t->row->enter(t, &t->call) : unknown_call(t);
+	loop_hold(NULL);
+	return act;
+}
+
+void stop_go_on(struct task *t, enum act act)
+{
+	if (act == ACT_DONE || act == ACT_PARK || (!sched_runnable() && !choice_is_on()))
+		stop_complete(t, act);
+	else
+		sched_turn(t);
+}
+
+bool stop_take_turn(struct task *t)
+{
+	enum act act;
+
+	t->turn = false;
+	t->was_idle = false;
+	t->state = TASK_PARKED;
+	act = stop_try(t);
+	if (act == ACT_PARK) {
+		t->park.fruitless++;
+		sched_parked(t);
+		/* A signal that came while it stood in the queue was left to it. */
+		if (t->turn_looks != sched_signal_looks())
+			sched_signals_changed();
+		return false;
+	}
+	sched_busy();
+	carry_out(t, act, true);
+	t->state = TASK_RUNNABLE;
+	if (!t->give_way)
+		return true;
+	t->give_way = false;
+	sched_enqueue(t);
+	return false;
 }
 
 void stop_reissue(struct task *t)
@@ -109,13 +170,6 @@ void stop_reissue(struct task *t)
 	sched_enqueue(t);
 }
 
-static enum act unknown_call(struct task *t)
-{
-	report_not_enforced(
-		REASON_UNKNOWN_SYSCALL, "system call %d is unknown to this version", t->call.nr);
-	return call_done(&t->call, -ENOSYS);
-}
-
 void stop_at_call(struct task *t)
 {
 	report_counts.stops++;
@@ -126,7 +180,7 @@ void stop_at_call(struct task *t)
 	t->changed = false;
 	t->at_exit = false;
 	t->reissued = false;
-	if (!choice_before_call(t))
+	if (!choice_before_call(t) && !sched_gives_way_before(t))
 		stop_answer(t);
 }
 
@@ -141,12 +195,11 @@ void stop_answer(struct task *t)
 		t->park = (struct park){0};
 	t->park.interrupted = false;
 	t->was_idle = false;
-	loop_hold(t);
-	act = t->row ? t->row->enter(t, &t->call) : unknown_call(t);
-	loop_hold(NULL);
+	act = stop_try(t);
 	if (!t->was_idle)
 		sched_busy();
 	stop_complete(t, act);
+	sched_budget(t, act);
 	host_delay();
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "supervise/engine/fdwait.h"
 #include "supervise/report.h"
 #include "supervise/sys/itimer.h"
 #include "supervise/sys/ptimer.h"
@@ -126,6 +127,7 @@ void task_free(struct task *t)
 			break;
 		}
 	timer_disarm(&t->park_timer);
+	fdwait_forget(t);
 	t->proc->tasks--;
 	mm_unref(t->mm);
 	free(t);

@@ -94,11 +94,14 @@ struct park {
 	bool has_mask; /* `mask` decides which signals end it, and the kernel then does the call */
 	uint64_t mask; /* bit sig - 1: that signal does not end it */
 	uint64_t deadline_ns;
-	uint64_t progress; /* for calls done in pieces: bytes so far */
-	uint64_t key[3];   /* futex key */
-	uint32_t bits;	   /* futex bitset */
-	uint64_t addr;	   /* futex word in the guest */
-	uint64_t seq;	   /* order of parking */
+	uint64_t progress;  /* for calls done in pieces: bytes so far */
+	uint64_t key[3];    /* futex key */
+	uint32_t bits;	    /* futex bitset */
+	uint64_t addr;	    /* futex word in the guest */
+	uint64_t seq;	    /* order of parking */
+	bool watched;	    /* fdwait.h tells when its descriptors change */
+	bool unwatchable;   /* ...and could not this time */
+	uint32_t fruitless; /* tries that were asked for and ended in another park */
 };
 
 /* choice.c: how a task goes on towards a forced switch. */
@@ -150,9 +153,15 @@ struct task {
 	uint64_t idle_epoch;	  /* counts the non-idle calls of all tasks */
 	bool was_idle;		  /* the last call was an idle act */
 	struct task *vfork_child; /* TASK_VFORK: for whom */
-	bool due;		  /* was parked; its call is tried again when its turn comes */
 	bool give_way;		  /* go to the tail of the queue after this stop */
 	struct choice choice;
+	bool overdue;	/* give way at the next call, before it */
+	uint32_t stops; /* calls that stopped: sched.h */
+	bool turn;	/* in the queue, and not answered yet: its handler runs when its turn comes,
+			 * since      whoever runs before may take away what it would go on with */
+	uint64_t turn_looks;	/* signals had been looked at so often when it joined */
+	uint32_t fd_slot;	/* fdwait.h; 0: none yet */
+	uint32_t fd_generation; /* of its tries */
 	struct park park;
 	struct timer park_timer;
 	struct task *next; /* all tasks, in order of creation */

@@ -14,8 +14,10 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/fd.h"
 #include "supervise/engine/clock.h"
 #include "supervise/io/fdkind.h"
+#include "supervise/engine/fdwait.h"
 #include "supervise/engine/gmem.h"
 #include "supervise/io/io.h"
 #include "supervise/engine/sched.h"
@@ -107,6 +109,18 @@ enum act ready_wait(struct task *t, struct call *c, const struct ready_wait *w)
 	return park_on_until(t, PARK_FD,
 		w->limit_ns > UINT64_MAX - 1 - clock_monotonic() ? UINT64_MAX
 								 : clock_monotonic() + w->limit_ns);
+}
+
+void ready_watch(struct task *t, const struct pollfd *fds, size_t count)
+{
+	for (size_t i = 0; i < count && !t->park.unwatchable; i++) {
+		autoclose int fd = fds[i].fd < 0 ? -1 : task_dup_fd(t, fds[i].fd);
+
+		if (fd >= 0)
+			fdwait_add(t, fd, fds[i].events);
+	}
+	if (fdkind_has_signalfd()) /* its readiness is that of whoever asks */
+		fdwait_never(t);
 }
 
 uint64_t ready_left(const struct task *t, const struct ready_wait *w)

@@ -32,6 +32,8 @@ struct ready_wait {
  * the limit is over.
  */
 enum act ready_wait(struct task *t, struct call *c, const struct ready_wait *w);
+/* Parked, until one of these changes. */
+void ready_watch(struct task *t, const struct pollfd *fds, size_t count);
 /* What is left of the limit now, for calls that tell. */
 uint64_t ready_left(const struct task *t, const struct ready_wait *w);
 /* A guest's timespec as a limit (addr 0: none): 0 or a negative errno. */

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "supervise/engine/clock.h"
+#include "supervise/engine/fdwait.h"
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/inject.h"
 #include "supervise/io/io.h"
@@ -96,6 +97,10 @@ enum act stream_wait_readable(
 		return tty_park(t, c, g);
 	if (t->park.timed_out)
 		return call_done(c, -EAGAIN);
+	if (gfd_is_signalfd(g)) /* its readiness is that of whoever asks */
+		fdwait_never(t);
+	else
+		fdwait_add(t, g->fd, POLLIN);
 	return stream_park(t, g, SO_RCVTIMEO);
 }
 
@@ -220,8 +225,10 @@ static enum act write_pieces(struct task *t, struct call *c, struct gfd *g, cons
 		if (n > 0)
 			n = put(g, stream_chunk, (size_t)n, o->msg_flags & (MSG_OOB | MSG_MORE));
 		if (n == -EAGAIN) {
-			if (!t->park.timed_out)
+			if (!t->park.timed_out) {
+				fdwait_add(t, g->fd, POLLOUT);
 				return stream_park(t, g, SO_SNDTIMEO);
+			}
 			return call_done(c, *progress ? (int64_t)*progress : -EAGAIN);
 		}
 		if (n < 0 && *progress == 0)
@@ -277,9 +284,12 @@ enum act stream_write(struct task *t, struct call *c, struct gfd *g, const struc
 	if (t->park.progress == 0) {
 		if (has_room(t, g, v))
 			return ACT_NATIVE;
-		if ((g->kind == FDKIND_PIPE && v->total <= PIPE_ATOMIC) || !stream_is_bytes(g))
-			return t->park.timed_out ? call_done(c, -EAGAIN)
-						 : stream_park(t, g, SO_SNDTIMEO);
+		if ((g->kind == FDKIND_PIPE && v->total <= PIPE_ATOMIC) || !stream_is_bytes(g)) {
+			if (t->park.timed_out)
+				return call_done(c, -EAGAIN);
+			fdwait_add(t, g->fd, POLLOUT);
+			return stream_park(t, g, SO_SNDTIMEO);
+		}
 	}
 	return write_pieces(t, c, g, v, o);
 }

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #include "base/fd.h"
 #include "supervise/io/fdkind.h"
+#include "supervise/engine/fdwait.h"
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
 #include "supervise/engine/inject.h"
@@ -99,6 +101,8 @@ static enum act epoll_any(struct task *t, struct call *c, struct ready_wait *w)
 		act = ready_wait(t, c, w);
 	if (act == ACT_PARK)
 		park_never_restart(t);
+	if (act == ACT_PARK && !fdkind_has_signalfd())
+		fdwait_add(t, g.fd, POLLIN);
 	if (act == ACT_DONE && w->external)
 		io_external_read(t, 0);
 	return act;

@@ -42,6 +42,8 @@ static enum act poll_any(struct task *t, struct call *c, struct ready_wait *w)
 	if (ready > 0)
 		return finish(t, c, count, ready, w);
 	act = ready_wait(t, c, w);
+	if (act == ACT_PARK)
+		ready_watch(t, fds, count);
 	return act == ACT_DONE ? finish(t, c, count, 0, w) : act;
 }
 

@@ -51,7 +51,7 @@ static int read_sets(struct task *t, const struct call *c)
 }
 
 /* How many bits are ready, or -EBADF. */
-static int64_t evaluate(struct task *t, bool *ret_external)
+static int64_t evaluate(struct task *t, bool *ret_external, size_t *ret_count)
 {
 	size_t count = 0;
 	int64_t ready = 0;
@@ -65,6 +65,7 @@ static int64_t evaluate(struct task *t, bool *ret_external)
 		if (events)
 			fds[count++] = (struct pollfd){.fd = (int)i, .events = events};
 	}
+	*ret_count = count;
 	if (ready_poll(t, fds, count, ret_external) == 0)
 		return 0;
 	for (size_t k = 0; k < count; k++) {
@@ -95,17 +96,20 @@ static enum act finish(struct task *t, struct call *c, int64_t ready, const stru
 static enum act select_any(struct task *t, struct call *c, struct ready_wait *w)
 {
 	int r = read_sets(t, c);
+	size_t count = 0;
 	int64_t ready;
 	enum act act;
 
 	if (r < 0)
 		return call_done(c, r);
-	ready = evaluate(t, &w->external);
+	ready = evaluate(t, &w->external, &count);
 	if (ready < 0)
 		return call_done(c, ready);
 	if (ready > 0)
 		return finish(t, c, ready, w);
 	act = ready_wait(t, c, w);
+	if (act == ACT_PARK)
+		ready_watch(t, fds, count);
 	return act == ACT_DONE ? finish(t, c, 0, w) : act;
 }
 
