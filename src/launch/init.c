@@ -20,6 +20,7 @@
 #include "launch/caps.h"
 #include "launch/landlock.h"
 #include "launch/link.h"
+#include "launch/mounts.h"
 #include "launch/net.h"
 #include "launch/tcp.h"
 #include "launch/tty.h"
@@ -116,12 +117,23 @@ static int make_terminal(struct launch_spec *spec, int link, struct error *err)
 	return 0;
 }
 
-static int confine_writes(const struct plan *p, const struct launch_spec *spec, struct error *err)
+/* Where the kernel keeps the message queues of mq_open(3), a file system that no path leads to
+ * here: -1 where it has none. */
+static int open_queues(void)
+{
+	struct error none;
+	int fd;
+
+	return mounts_new("mqueue", MOUNTS_DEVICE, NULL, 0, &fd, &none) < 0 ? -1 : fd;
+}
+
+static int confine_writes(
+	const struct plan *p, const struct launch_spec *spec, int queues, struct error *err)
 {
 	static const char *const writable[] = {"/tmp", "/dev", "/proc"};
 	autoclose int ruleset = -1;
 
-	if (landlock_new(&ruleset, err) < 0)
+	if (landlock_new(&ruleset, err) < 0 || landlock_allow_tree(ruleset, queues, err) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(writable); i++)
 		if (landlock_allow(ruleset, writable[i], err) < 0)
@@ -164,6 +176,7 @@ static int arrange_descriptors(const struct launch_spec *spec, int *link, struct
 static int prepare(const struct plan *p, int *link, struct error *err)
 {
 	struct launch_spec spec = *p->spec;
+	autoclose int queues = -1;
 
 	if (wait_for_go(*link, err) < 0 || cgroup_join(p->cgroup, err) < 0 ||
 		ns_unshare_cgroup(err) < 0 || become_guest(p, *link, err) < 0)
@@ -174,8 +187,10 @@ static int prepare(const struct plan *p, int *link, struct error *err)
 	set_last_pid(p);
 	if (reset_signals(err) < 0 || name_host(p->contract, err) < 0 || net_loopback_up(err) < 0 ||
 		tcp_steady(err) < 0 || forbid_user_namespaces(err) < 0 ||
-		view_enter(p, *link, err) < 0 || make_terminal(&spec, *link, err) < 0 ||
-		caps_drop(err) < 0 || confine_writes(p, &spec, err) < 0)
+		view_enter(p, *link, err) < 0 || make_terminal(&spec, *link, err) < 0)
+		return -1;
+	queues = open_queues();
+	if (caps_drop(err) < 0 || confine_writes(p, &spec, queues, err) < 0)
 		return -1;
 	umask(p->contract->umask_bits);
 	return arrange_descriptors(&spec, link, err);

@@ -94,6 +94,11 @@ int landlock_allow(int ruleset, const char *path, struct error *err)
 	return add_rule(ruleset, fd, S_ISDIR(st.st_mode) ? all_rights() : file_rights(), err);
 }
 
+int landlock_allow_tree(int ruleset, int fd, struct error *err)
+{
+	return ruleset < 0 || fd < 0 ? 0 : add_rule(ruleset, fd, all_rights(), err);
+}
+
 int landlock_allow_file(int ruleset, int fd, struct error *err)
 {
 	struct stat st;

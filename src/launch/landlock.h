@@ -14,6 +14,8 @@ bool landlock_is_there(void);
 MUST_CHECK int landlock_new(int *ret_fd, struct error *err);
 /* Allows writing beneath path; a path that is not there is no error. A no-op when ruleset is -1. */
 MUST_CHECK int landlock_allow(int ruleset, const char *path, struct error *err);
+/* Allows writing beneath an open directory; a no-op when either is -1. */
+MUST_CHECK int landlock_allow_tree(int ruleset, int fd, struct error *err);
 /* Allows reopening this very file for writing (/dev/stdout); pipes and sockets need no rule. */
 MUST_CHECK int landlock_allow_file(int ruleset, int fd, struct error *err);
 /* Confines the caller and all that it will make; needs no_new_privs. */
