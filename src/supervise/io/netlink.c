@@ -22,6 +22,8 @@
 #include "base/attr.h"
 
 enum { WITHOUT_STAMPS = 8 /* ifa_cacheinfo: its two lifetimes stay */ };
+/* linux/mqueue.h: NOTIFY_COOKIE_LEN, NOTIFY_WOKENUP, NOTIFY_REMOVED */
+enum { COOKIE_SIZE = 32, COOKIE_WOKEN = 1, COOKIE_REMOVED = 2 };
 
 /* An attribute of a place: blanked from byte `keep` on, or a place itself. */
 struct rule {
@@ -161,10 +163,23 @@ static size_t refuse(char *data, size_t room, const struct nlmsghdr *h)
 	return len;
 }
 
+/* What mq_notify(3) gets of its socket is a cookie without a header, its last byte a verdict. */
+static bool is_cookie(const char *data, size_t len)
+{
+	uint32_t claimed;
+
+	if (len != COOKIE_SIZE)
+		return false;
+	memcpy(&claimed, data, sizeof(claimed));
+	return claimed != len && (data[len - 1] == COOKIE_WOKEN || data[len - 1] == COOKIE_REMOVED);
+}
+
 size_t netlink_blank(char *data, size_t len)
 {
 	size_t at = 0;
 
+	if (is_cookie(data, len))
+		return len;
 	while (at + sizeof(struct nlmsghdr) <= len) {
 		struct nlmsghdr h;
 		char *body = data + at + sizeof(h);
