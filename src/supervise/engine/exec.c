@@ -15,6 +15,7 @@
 #include "supervise/files/path.h"
 #include "supervise/report.h"
 #include "supervise/sys/ptimer.h"
+#include "supervise/sys/sysv.h"
 #include "supervise/engine/vdso.h"
 #include "wire/sysnr.h"
 
@@ -120,6 +121,7 @@ void exec_done(struct task *t)
 	t->proc->execing = false;
 	t->clear_tid = 0;
 	ptimer_stop(t->proc);
+	sysv_processes_changed();
 	mm_unref(t->mm);
 	t->mm = mm_new();
 	if (!read_auxv(t->tid, &vdso, &random, &name) || arch_regs_read(t->tid, &regs) < 0)

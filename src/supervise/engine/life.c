@@ -21,6 +21,7 @@
 #include "supervise/engine/sched.h"
 #include "supervise/sys/itimer.h"
 #include "supervise/sys/ptimer.h"
+#include "supervise/sys/sysv.h"
 
 static struct process *first;
 static bool first_gone;
@@ -70,6 +71,7 @@ void life_birth(struct task *t, unsigned event)
 			(pid_t)tid, flags & CLONE_PARENT ? t->proc->parent : t->proc->pid);
 		proc->tight = t->proc->tight;
 		proc->own_filter = t->proc->own_filter;
+		sysv_processes_changed();
 	}
 	child = task_new((pid_t)tid, proc, mm);
 	if (flags & CLONE_CHILD_CLEARTID)
@@ -136,6 +138,7 @@ static void process_gone(struct process *p, int status)
 		first_gone = true;
 		first_status = status;
 	}
+	sysv_processes_changed();
 	sched_children_changed();
 	sched_signals_changed(); /* SIGCHLD */
 	if (p->parent == 1 && p != first)
@@ -159,6 +162,7 @@ void life_task_gone(struct task *t, int status)
 	if (clear_tid)
 		futex_wake_address(mm, clear_tid, 1);
 	futex_owner_died();
+	sysv_task_gone();
 	mm_unref(mm);
 	sched_busy();
 	/* The main thread went before: its report comes now, and is waited for like a death. */

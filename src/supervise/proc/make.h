@@ -32,6 +32,8 @@ procfs_maker make_task_fdinfo, make_task_io, make_task_sched, make_task_stat, ma
 	make_task_status, make_task_maps, make_task_smaps;
 /* proc/net.c */
 procfs_maker make_net_inet, make_net_unix;
+/* proc/sysvipc.c */
+procfs_maker make_sysvipc_msg, make_sysvipc_sem, make_sysvipc_shm;
 /* proc/mounts.c */
 procfs_maker make_mountinfo, make_mounts, make_mountstats;
 
