@@ -107,9 +107,9 @@ struct arch_vdso_blob {
 	const unsigned char *code;
 	size_t size;
 	size_t data; /* offset of 5 x u64: realtime sec, nsec, monotonic sec, nsec, realtime usec */
-	size_t ready;  /* offset of a u32: not 0 once the counter page is mapped */
-	size_t gadget; /* offset of a system call instruction followed by a breakpoint */
-	size_t start;  /* offset of code to run before a new program's own; 0: there is none */
+	size_t ready;	   /* offset of a u32: not 0 once the counter page is mapped */
+	size_t gadget;	   /* offset of a system call instruction followed by a breakpoint */
+	size_t start;	   /* offset of code to run before a new program's own; 0: there is none */
 	size_t start_data; /* offset of 3 x u64: what to unmap, its length, where to go then */
 	struct arch_vdso_entry {
 		const char *symbol; /* as in the kernel's vDSO; a kernel may lack some */

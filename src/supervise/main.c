@@ -27,6 +27,7 @@
 #include "supervise/engine/loop.h"
 #include "supervise/engine/mapped.h"
 #include "supervise/report.h"
+#include "supervise/engine/tighten.h"
 #include "supervise/engine/vdso.h"
 #include "supervise/io/watch.h"
 #include "wire/frame.h"
@@ -135,7 +136,8 @@ static int run_engine(struct error *err)
 		return -1;
 	report_started((uint32_t)first);
 	p = process_new(first, 1);
-	p->tight = contract.stdin_kind == CONTRACT_STDIN_STREAM || contract.tty;
+	if (contract.stdin_kind == CONTRACT_STDIN_STREAM || contract.tty)
+		p->tight = TIGHT_ALL;
 	task_new(first, p, mm_new())->state = TASK_NATIVE; /* on its way to its first stop */
 	status = loop_run(p);
 	if (guest_exec_failed(err))

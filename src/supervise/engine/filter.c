@@ -45,6 +45,7 @@ enum test {
 	NO_BIT,
 	EQUAL,
 	NULL_POINTER, /* both halves */
+	OWN_TABLE,    /* of descriptors: a thread, or a process that shares none */
 };
 enum { NATIVE = 4096 /* no error number */ };
 
@@ -78,6 +79,7 @@ static const struct check {
 	 */
 	{NR_clone, 0, ANY_BIT, CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC, EPERM},
 	{NR_clone, 0, ANY_BIT, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET, EPERM},
+	{NR_clone, 0, OWN_TABLE, 0, NATIVE},
 	/* Whether the host has huge pages to spare is not for the guest to know. */
 	{NR_mmap, 3, ANY_BIT, MAP_HUGETLB, ENOMEM},
 	/* Of shared memory the host's limit shows in the sizes that it refuses. */
@@ -138,12 +140,19 @@ static size_t arg_offset(uint8_t arg)
 	return offsetof(struct seccomp_data, args) + arg * sizeof(uint64_t);
 }
 
-/* Goes on behind the next two instructions when the argument is no null pointer. */
+/* Goes past the instruction that follows when the argument is no null pointer. */
 static void emit_null_test(struct program *p, uint8_t arg)
 {
 	emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
 	emit_load(p, arg_offset(arg) + sizeof(uint32_t));
 	emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+}
+
+/* The same when the flags of clone make a process that shares its table of descriptors. */
+static void emit_table_test(struct program *p)
+{
+	emit(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0);
+	emit(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_FILES, 1, 0);
 }
 
 static void emit_leaf(struct program *p, const struct range *range)
@@ -158,6 +167,8 @@ static void emit_leaf(struct program *p, const struct range *range)
 		uint16_t jump = c->test == EQUAL ? BPF_JEQ : BPF_JSET;
 		if (c->test == NULL_POINTER)
 			emit_null_test(p, c->arg);
+		else if (c->test == OWN_TABLE)
+			emit_table_test(p);
 		else
 			emit(p, BPF_JMP | jump | BPF_K, c->value, c->test == NO_BIT,
 				c->test != NO_BIT);
@@ -225,6 +236,13 @@ static bool is_checked(int nr)
 	return false;
 }
 
+/* These stop for what they do to a bound (tighten.h), and where all descriptors are mediated there
+ * is none. */
+static bool is_duplication(int nr)
+{
+	return nr == NR_dup || nr == NR_dup2 || nr == NR_dup3;
+}
+
 /* Joins neighbours of one answer; returns the number of ranges. */
 static size_t make_ranges(bool strict, struct range ranges[RANGES_MAX])
 {
@@ -236,7 +254,7 @@ static size_t make_ranges(bool strict, struct range ranges[RANGES_MAX])
 		int nr = rows[i].nr;
 		if (nr < 0 || nr >= NR_ROOM)
 			continue;
-		one[nr].answer = answer_of(rows[i].verdict, strict);
+		one[nr].answer = answer_of(rows[i].verdict, strict && !is_duplication(nr));
 		one[nr].checked = is_checked(nr);
 	}
 	size_t count = 0;
@@ -264,25 +282,65 @@ size_t filter_build(bool strict, struct sock_filter *out, size_t room)
 	return finish(&p);
 }
 
-static bool is_tight(const struct row *row)
+/* Calls whose first argument is the only descriptor. */
+static const int on_descriptor[] = {NR_read, NR_readv, NR_pread64, NR_preadv, NR_preadv2, NR_write,
+	NR_writev, NR_pwritev, NR_pwritev2};
+
+/* The end of a tightening program: where its compares of the number lead to. */
+enum tail {
+	TAIL_NONE,     /* no call of ours */
+	TAIL_FCNTL,    /* duplications are looked at as DUP */
+	TAIL_DUP2 = 4, /* one to a number beyond the bound, as DUP */
+	TAIL_DUP = 6,  /* the first argument below the bound stops */
+	TAIL_STOP = 8,
+	TAIL_LENGTH = 10,
+};
+
+static void emit_tail(struct program *p, uint32_t bound)
 {
-	return row->verdict == VERDICT_TIGHT && row->nr >= 0;
+	emit_return(p, SECCOMP_RET_ALLOW);
+	emit_load(p, arg_offset(1));
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, F_DUPFD, TAIL_DUP - 3, 0);
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, F_DUPFD_CLOEXEC, TAIL_DUP - 4, TAIL_STOP + 1 - 4);
+	emit_load(p, arg_offset(1));
+	emit(p, BPF_JMP | BPF_JGE | BPF_K, bound, 0, TAIL_STOP + 1 - 6);
+	emit_load(p, arg_offset(0));
+	emit(p, BPF_JMP | BPF_JGE | BPF_K, bound, 1, 0);
+	emit_return(p, SECCOMP_RET_TRACE);
+	emit_return(p, SECCOMP_RET_ALLOW);
 }
 
-size_t filter_build_tight(struct sock_filter *out, size_t room)
+static enum tail tail_of(const struct row *row, uint32_t bound)
+{
+	if (is_duplication(row->nr) || row->nr == NR_fcntl) {
+		if (bound == UINT32_MAX)
+			return TAIL_NONE;
+		return row->nr == NR_fcntl ? TAIL_FCNTL : row->nr == NR_dup ? TAIL_DUP : TAIL_DUP2;
+	}
+	if (row->verdict != VERDICT_TIGHT)
+		return TAIL_NONE;
+	for (size_t i = 0; i < ARRAY_LEN(on_descriptor); i++)
+		if (on_descriptor[i] == row->nr)
+			return TAIL_DUP;
+	return TAIL_STOP;
+}
+
+size_t filter_build_tight(uint32_t bound, struct sock_filter *out, size_t room)
 {
 	struct program p = {.out = out, .room = room};
 	uint8_t left = 0;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (is_tight(&rows[i]))
+		if (rows[i].nr >= 0 && tail_of(&rows[i], bound) != TAIL_NONE)
 			left++;
 
 	/* No look at the architecture: the base program's refusals outrank any answer from here. */
 	emit_load(&p, offsetof(struct seccomp_data, nr));
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (is_tight(&rows[i]))
-			emit(&p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rows[i].nr, left--, 0);
-	emit_return(&p, SECCOMP_RET_ALLOW);
-	emit_return(&p, SECCOMP_RET_TRACE);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		enum tail tail = tail_of(&rows[i], bound);
+		if (rows[i].nr >= 0 && tail != TAIL_NONE)
+			emit(&p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rows[i].nr,
+				(uint8_t)(--left + tail), 0);
+	}
+	emit_tail(&p, bound);
 	return finish(&p);
 }

@@ -9,6 +9,7 @@
 #include <linux/filter.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/attr.h"
 
@@ -23,7 +24,11 @@ enum {
  * Returns its length in instructions, or 0 when `room` is too small.
  */
 MUST_CHECK size_t filter_build(bool strict, struct sock_filter *out, size_t room);
-/* The tightening program: TIGHT rows stop, everything else is left to the base. As filter_build. */
-MUST_CHECK size_t filter_build_tight(struct sock_filter *out, size_t room);
+/*
+ * The tightening program: TIGHT rows stop, everything else is left to the base. Of reads and writes
+ * only those of a descriptor below `bound` stop, and so do duplications of such a one that may lie
+ * beyond it. UINT32_MAX: all. As filter_build.
+ */
+MUST_CHECK size_t filter_build_tight(uint32_t bound, struct sock_filter *out, size_t room);
 
 #endif

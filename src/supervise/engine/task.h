@@ -47,7 +47,7 @@ struct process {
 	bool dying;	       /* the whole group is on its way out */
 	bool execing;	       /* inside execve: its other threads die quietly */
 	bool zombie;	       /* dead and, as far as we know, not collected by its parent */
-	bool tight;	       /* the strict filter is in */
+	uint32_t tight;	       /* descriptors below it are mediated: tighten.h */
 	bool own_filter;       /* the guest installed a seccomp filter of its own */
 	bool leader_gone;      /* the main thread left before the others */
 	bool dies_with_parent; /* PR_SET_PDEATHSIG is SIGKILL, which we send ourselves */

@@ -23,18 +23,29 @@ struct image {
 	struct sock_filter program[FILTER_TIGHT_ROOM];
 };
 
-void tighten(struct task *t)
+/* Each growth costs a filter, so that past the first few numbers they are large steps. */
+enum { EXACT_TO = 16, SOME = 64 };
+
+static uint32_t step_for(uint32_t bound)
+{
+	if (bound <= EXACT_TO)
+		return bound;
+	return bound <= SOME ? SOME : TIGHT_ALL;
+}
+
+void tighten_below(struct task *t, uint32_t bound)
 {
 	const uint64_t arg[6] = {SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, ARCH_SCRATCH};
 	struct image image = {.filter = ARCH_SCRATCH + offsetof(struct image, program)};
 	int64_t r;
 
-	if (t->proc->tight)
+	if (t->proc->tight >= bound)
 		return;
-	image.len = (uint16_t)filter_build_tight(image.program, FILTER_TIGHT_ROOM);
+	bound = step_for(bound);
+	image.len = (uint16_t)filter_build_tight(bound, image.program, FILTER_TIGHT_ROOM);
 	if (!image.len)
 		abort();
-	t->proc->tight = true;
+	t->proc->tight = bound;
 	r = inject_page(t);
 	if (r == 0)
 		r = gmem_write(t, ARCH_SCRATCH, &image, sizeof(image));
@@ -44,4 +55,9 @@ void tighten(struct task *t)
 	if (r != 0 && r != -ESRCH)
 		report_not_enforced(
 			REASON_GUEST_FILTER, "could not tighten the filter: error %d", (int)-r);
+}
+
+void tighten(struct task *t)
+{
+	tighten_below(t, TIGHT_ALL);
 }

@@ -109,6 +109,9 @@ static enum act try_process(struct task *t, struct call *c)
 enum act enter_fcntl(struct task *t, struct call *c)
 {
 	switch ((int)c->arg[1]) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		return enter_dup(t, c);
 	case F_SETLKW:
 		return try_process(t, c);
 	case F_OFD_SETLKW:

@@ -20,6 +20,7 @@
 #include "supervise/io/received.h"
 #include "supervise/engine/sched.h"
 #include "supervise/io/stream.h"
+#include "supervise/engine/tighten.h"
 #include "wire/sysnr.h"
 
 /* A message call, taken apart. */
@@ -215,6 +216,7 @@ enum act enter_recvmmsg(struct task *t, struct call *c)
 
 	if (gfd_open(t, (int)c->arg[0], &g) < 0)
 		return ACT_NATIVE;
+	tighten(t); /* a message may bring descriptors */
 	if (passes_several(c, &g))
 		return received_matters(&g) ? ACT_LEAVE : ACT_NATIVE;
 	r = ready_limit(t, c->arg[4], &w);
@@ -285,6 +287,8 @@ enum act enter_recv(struct task *t, struct call *c)
 
 	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind != FDKIND_SOCKET)
 		return ACT_NATIVE;
+	if (c->nr == NR_recvmsg)
+		tighten(t); /* a message may bring descriptors */
 	if (read_message(t, c, &m) < 0)
 		return ACT_NATIVE;
 	if (m.flags & (MSG_ERRQUEUE | MSG_OOB)) /* never wait */

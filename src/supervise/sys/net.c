@@ -20,6 +20,7 @@
 #include "supervise/io/stream.h"
 #include "supervise/report.h"
 #include "supervise/engine/sched.h"
+#include "supervise/engine/tighten.h"
 #include "wire/sysnr.h"
 
 /* tcp(7): a connect gives up after 127 seconds. How long an answer over loopback may take the host,
@@ -38,6 +39,7 @@ enum act enter_accept(struct task *t, struct call *c)
 		return ACT_NATIVE;
 	if (getsockopt(g.fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) < 0 || !listening)
 		return ACT_NATIVE; /* EINVAL */
+	tighten(t); /* the new one's number is not known */
 	o.not_blocking = gfd_is_nonblock(&g);
 	return stream_wait_readable(t, c, &g, &o);
 }
