@@ -2,6 +2,7 @@
 /* What each control frame of the supervisor means: see frames.h and docs/format/control. */
 #include "run/frames.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -112,6 +113,8 @@ static int take_deadlock(struct taking *t)
 	t->seen->has_end = true;
 	t->result->end = ONE_DEADLOCK;
 	say(t, "deadlock: ", detail);
+	free(t->result->deadlock);
+	t->result->deadlock = take_ptr(detail);
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -45,6 +46,7 @@ void one_result_finish(struct one_result *r)
 {
 	notes_finish(&r->notes);
 	programs_finish(&r->programs);
+	free(r->deadlock);
 	launch_free(r->launch);
 	*r = (struct one_result){0};
 }

@@ -54,6 +54,7 @@ struct one_result {
 	enum one_end end;
 	int code, signal; /* signal 0: it exited with code */
 	bool oom;
+	char *deadlock;	      /* who waits for what, or NULL; owned */
 	bool was_interrupted; /* the caller signalled it */
 	struct error failed;  /* of ONE_FAILED and ONE_DIED */
 	struct counts counts;

@@ -96,18 +96,6 @@ static int compare_text(
 	return difference_lines(a->copy, b->copy, row, err) < 0 ? -1 : 0;
 }
 
-static int tree_of(const struct contract *c, const struct one_result *r, int listing,
-	char ret[DIGEST_TEXT], struct error *err)
-{
-	auto_written struct written w = {.base = -1};
-	int has = written_open(c, r, &w, err);
-
-	ret[0] = '\0';
-	if (has > 0 && tree_digest(&w.source, listing, ret, err) < 0)
-		return error_wrap(err, "read what the program wrote");
-	return has < 0 ? -1 : 0;
-}
-
 static int compare_trees(const struct contract *c, const struct one_result *a,
 	const struct one_result *b, struct difference_row *row, struct error *err)
 {
@@ -115,7 +103,8 @@ static int compare_trees(const struct contract *c, const struct one_result *a,
 	char da[DIGEST_TEXT], db[DIGEST_TEXT];
 
 	if (temp_open(&first, err) < 0 || temp_open(&second, err) < 0 ||
-		tree_of(c, a, first, da, err) < 0 || tree_of(c, b, second, db, err) < 0)
+		written_digest(c, a, first, da, err) < 0 ||
+		written_digest(c, b, second, db, err) < 0)
 		return -1;
 	return compare_text(&(struct side){.digest = da, .copy = first},
 		&(struct side){.digest = db, .copy = second}, row, err);

@@ -33,3 +33,15 @@ void written_close(struct written *w)
 {
 	fd_close(&w->base);
 }
+
+int written_digest(const struct contract *c, const struct one_result *r, int listing,
+	char ret[DIGEST_TEXT], struct error *err)
+{
+	auto_written struct written w = {.base = -1};
+	int has = written_open(c, r, &w, err);
+
+	ret[0] = '\0';
+	if (has > 0 && tree_digest(&w.source, listing, ret, err) < 0)
+		return error_wrap(err, "read what the program wrote");
+	return has < 0 ? -1 : 0;
+}

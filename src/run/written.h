@@ -21,4 +21,8 @@ MUST_CHECK int written_open(const struct contract *c, const struct one_result *r
 void written_close(struct written *w);
 #define auto_written CLEANUP(written_close)
 
+/* Digest of what the run wrote, "" when it had no private copy; listing: tree_digest's. */
+MUST_CHECK int written_digest(const struct contract *c, const struct one_result *r, int listing,
+	char ret[DIGEST_TEXT], struct error *err);
+
 #endif

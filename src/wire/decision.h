@@ -22,7 +22,8 @@ enum decision_kind {
 	DECISION_EXIT = 5,   /* nr: wait status */
 	DECISION_CREATE = 6, /* args[0]: task created */
 	/* Not the rule's choice: task, nr: its last call, args: its scheduling point, steps as in
-	 * struct contract_switch, the next task; result: where the task stood, 0 in a call */
+	 * struct contract_switch, the next task; result: where the task stood, 0 in its call, -1
+	 * where it gave way by itself */
 	DECISION_FORCED = 7,
 };
 

@@ -124,7 +124,7 @@ static bool at_point(struct task *t)
 		return false;
 	t->choice.point++;
 	last_point = t->choice.point;
-	last_call = t->call.nr;
+	last_call = t->choice.has_called ? t->call.nr : -1;
 	return true;
 }
 
@@ -184,6 +184,7 @@ bool choice_before_call(struct task *t)
 {
 	const struct contract_switch *s;
 
+	t->choice.has_called = true;
 	if (!at_point(t))
 		return false;
 	s = listed(t->ordinal, t->choice.point);
@@ -220,6 +221,7 @@ static void at_place(struct task *t, enum choice_way way)
 void choice_at_birth(struct task *t)
 {
 	choice_cancel(t);
+	t->choice.has_called = true;
 	if (t->state == TASK_RUNNING)
 		at_place(t, CHOICE_CALL);
 }
@@ -389,7 +391,7 @@ static struct task *after_wait(struct task *head)
 			ran = q;
 	last_point = ran ? ++ran->choice.point : last_point + 1;
 	forced.at = (struct contract_switch){.task = last, .point = last_point};
-	forced.ip = 0;
+	forced.ip = -1;
 	s = listed(last, last_point);
 	if (s && !s->steps)
 		t = find(head, s->next);
@@ -403,11 +405,17 @@ static struct task *after_wait(struct task *head)
 
 static struct task *after_force(struct task *head)
 {
-	struct task *preempted = find(head, forced.at.task);
-	struct task *t = forced.at.next ? find(head, forced.at.next) : draw_task(head, preempted);
+	struct task *preempted = find(head, forced.at.task), *t;
 
 	/* Nobody else can run after all: it goes on, as if nothing had been. */
-	return t ? t : preempted ? preempted : head;
+	if (head == preempted && !head->queue_next)
+		return head;
+	if (contract->sched_seed && !forced.at.next)
+		return draw_task(head, preempted);
+	t = find(head, forced.at.next);
+	if (t && t != preempted)
+		return t;
+	return head != preempted ? head : head->queue_next;
 }
 
 bool choice_is_on(void)

@@ -22,6 +22,7 @@
 #include <sys/ptrace.h>
 
 #include "supervise/engine/choice.h"
+#include "supervise/engine/cycle.h"
 #include "supervise/engine/fdwait.h"
 #include "supervise/io/io.h"
 #include "supervise/engine/loop.h"
@@ -312,7 +313,7 @@ static void describe(const struct task *t, char *out, size_t size)
 
 static void deadlock(void)
 {
-	char text[4096] = "every task waits for something that cannot happen";
+	char cycle[512], text[4096] = "every task waits for something that cannot happen";
 	size_t len = strlen(text);
 
 	for (struct task *t = task_list; t && len + 200 < sizeof(text); t = t->next)
@@ -327,6 +328,9 @@ static void deadlock(void)
 				describe(t, line, sizeof(line));
 			len += (size_t)snprintf(text + len, sizeof(text) - len, "; %s", line);
 		}
+	cycle_text(cycle, sizeof(cycle));
+	if (cycle[0] && len + sizeof(cycle) < sizeof(text))
+		snprintf(text + len, sizeof(text) - len, "; %s", cycle);
 	report_deadlock(text);
 	loop_end();
 }

@@ -117,7 +117,7 @@ enum choice_unit { CHOICE_ANY, CHOICE_ATOMIC, CHOICE_OWN };
 
 struct choice {
 	uint64_t point; /* scheduling points so far, from 1 */
-	bool has_run;
+	bool has_run, has_called;
 	bool holds; /* stands before its call, whose handler has not run yet */
 	enum choice_way way;
 	enum choice_unit unit;
