@@ -26,7 +26,8 @@ struct repo_source {
 /*
  * An independent repository with its files in the empty or absent directory dir: history, the
  * branch checked out, sparse paths marked as git does (skip-worktree), the source as the remote
- * "origin". On an error dir is as it was. *ret_commit is what is checked out.
+ * "origin". A submodule is an empty directory. On an error dir is empty again. *ret_commit is what
+ * is checked out, "" for a source without commits.
  */
 MUST_CHECK int repo_checkout(const struct repo_source *s, const char *dir,
 	char ret_commit[REPO_COMMIT_SIZE], struct error *err);
@@ -35,18 +36,25 @@ MUST_CHECK int repo_export(const struct repo_source *s, const char *dir,
 	char ret_commit[REPO_COMMIT_SIZE], struct error *err);
 
 /*
- * A linked worktree of the source named name (letters, digits and "._-") in the absent directory
- * dir, at a detached HEAD or, with new_branch, at a branch of that name made there. ERR_BUSY when
- * the name or the branch is taken.
+ * A linked worktree of the source named name (letters, digits and "._-") in the empty or absent
+ * directory dir, at a detached HEAD or, with new_branch, at a branch of that name made there.
+ * ERR_BUSY when the name or the branch is taken.
  */
 MUST_CHECK int repo_worktree_add(const struct repo_source *s, const char *name,
 	const char *new_branch, const char *dir, char ret_commit[REPO_COMMIT_SIZE],
 	struct error *err);
-/* Forgets the worktree and removes its directory, whatever is in it. 1, or 0 when there is none. */
-MUST_CHECK int repo_worktree_remove(const char *path, const char *name, struct error *err);
+/*
+ * Forgets the worktree and removes dir, with whatever is in it; NULL leaves the files. The
+ * directory that the repository remembers is not believed, since others write there. 1, or 0 when
+ * neither was there.
+ */
+MUST_CHECK int repo_worktree_remove(
+	const char *path, const char *name, const char *dir, struct error *err);
 /* Every worktree's name, sorted, NULL-terminated (repo_names_free). */
 MUST_CHECK int repo_worktree_list(const char *path, char ***ret_names, struct error *err);
 void repo_names_free(char **names);
+/* Forgets a local branch; its commits stay. 1, or 0 when there is none. */
+MUST_CHECK int repo_branch_remove(const char *path, const char *branch, struct error *err);
 
 /* What a working tree has that its HEAD has not. */
 struct repo_state {

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libgit2 as this folder uses it: started without anybody's configuration, errors as ours. */
+#ifndef GIT_LIB_H
+#define GIT_LIB_H
+
+#include <git2.h>
+
+#include "base/attr.h"
+#include "base/error.h"
+#include "git/repo.h"
+
+/* -1 with what libgit2 says last, after our words. ERR_MISSING and ERR_BUSY by its code. */
+int lib_error(int code, struct error *err, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* The repository at this very path, not one above it. */
+MUST_CHECK int lib_open(const char *path, git_repository **ret, struct error *err);
+/* The commit that a branch, tag or commit id names, local ones before remote ones; HEAD's for NULL.
+ * 0 when HEAD has no commit yet. */
+MUST_CHECK int lib_find_commit(
+	git_repository *repo, const char *name, git_commit **ret, struct error *err);
+
+void lib_free_repo(git_repository **r);
+void lib_free_commit(git_commit **c);
+void lib_free_tree(git_tree **t);
+void lib_free_index(git_index **i);
+void lib_free_ref(git_reference **r);
+#define auto_repo CLEANUP(lib_free_repo)
+#define auto_commit CLEANUP(lib_free_commit)
+#define auto_git_tree CLEANUP(lib_free_tree)
+#define auto_index CLEANUP(lib_free_index)
+#define auto_ref CLEANUP(lib_free_ref)
+
+#endif
