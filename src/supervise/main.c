@@ -21,6 +21,7 @@
 #include "supervise/engine/clock.h"
 #include "supervise/engine/entropy.h"
 #include "supervise/files/files.h"
+#include "supervise/files/nameless.h"
 #include "supervise/guest.h"
 #include "supervise/host.h"
 #include "supervise/io/io.h"
@@ -131,6 +132,7 @@ static int run_engine(struct error *err)
 	files_init();
 	if (conditions.mapped)
 		mapped_start();
+	nameless_init();
 	io_init(contract.stdin_kind == CONTRACT_STDIN_STREAM, contract.tty);
 	if (guest_start(&contract, &conditions, &first, err) < 0)
 		return -1;

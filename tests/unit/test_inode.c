@@ -115,6 +115,44 @@ static void paths_are_numbered_by_their_text(void **state)
 	assert_true(inode_of_path("/proc") > UINT32_MAX);
 }
 
+enum { ENDLESS = 9 << 20, KEPT = 77 };
+
+static bool is_endless(uint32_t dev)
+{
+	return dev == ENDLESS;
+}
+
+static bool is_gone(uint32_t dev, uint64_t ino)
+{
+	return dev == ENDLESS && ino != KEPT;
+}
+
+static void sweep(void)
+{
+	inode_forget(is_gone);
+}
+
+static void endless_numbers_are_given_up(void **state)
+{
+	struct statx other = file(90000, 1), first = file(100000, 0), kept = file(KEPT, 0);
+	uint32_t of_other = inode_get(&other)->number, of_kept = 0;
+
+	(void)state;
+	inode_sweep_by(is_endless, sweep);
+	first.stx_dev_major = kept.stx_dev_major = 9;
+	first.stx_dev_minor = kept.stx_dev_minor = 0;
+	of_kept = inode_get(&kept)->number;
+	(void)inode_get(&first);
+	for (uint64_t ino = 100001; ino < 100000 + INODE_SWEEP - 1; ino++) {
+		assert_non_null(inode_find(&first));
+		(void)inode_get_pair(9, 0, ino);
+	}
+	assert_null(inode_find(&first));
+	assert_int_equal(inode_get(&kept)->number, of_kept);
+	assert_int_equal(inode_get(&other)->number, of_other);
+	inode_sweep_by(NULL, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +162,7 @@ int main(void)
 		cmocka_unit_test(a_copy_on_writing_keeps_the_number),
 		cmocka_unit_test(many_files_stay_apart),
 		cmocka_unit_test(files_that_are_gone_are_forgotten_at_last),
+		cmocka_unit_test(endless_numbers_are_given_up),
 		cmocka_unit_test(paths_are_numbered_by_their_text),
 	};
 

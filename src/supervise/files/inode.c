@@ -22,8 +22,17 @@ static struct inode *inodes;
 static uint32_t inode_room; /* a power of two */
 static uint32_t inode_used;
 static uint32_t inode_next = INODE_FIRST;
+static bool (*inode_is_endless)(uint32_t dev);
+static void (*inode_sweep)(void);
+static uint32_t inode_endless; /* numbered since the last sweep */
 
-static uint32_t inode_pack_dev(uint32_t major, uint32_t minor)
+void inode_sweep_by(bool (*is_endless)(uint32_t dev), void (*sweep)(void))
+{
+	inode_is_endless = is_endless;
+	inode_sweep = sweep;
+}
+
+uint32_t inode_pack_dev(uint32_t major, uint32_t minor)
 {
 	return major << 20 | (minor & 0xfffff);
 }
@@ -72,6 +81,15 @@ static struct inode *inode_room_for(uint32_t dev, uint64_t ino)
 	return inode_place(dev, ino);
 }
 
+/* Before a file of this device gets a number. */
+static void inode_make_room(uint32_t dev)
+{
+	if (inode_sweep == NULL || !inode_is_endless(dev) || ++inode_endless < INODE_SWEEP)
+		return;
+	inode_endless = 0;
+	inode_sweep();
+}
+
 static void inode_number(struct inode *i, uint32_t dev, uint64_t ino, uint64_t birth)
 {
 	if (i->number == 0)
@@ -89,6 +107,10 @@ struct inode *inode_get(const struct statx *stx)
 	uint64_t birth = inode_birth(stx);
 	struct inode *i = inode_room_for(dev, stx->stx_ino);
 
+	if (i->number == 0) {
+		inode_make_room(dev);
+		i = inode_place(dev, stx->stx_ino);
+	}
 	if (i->number != 0 && i->birth_ns == 0)
 		i->birth_ns = birth; /* seen by its pair alone before */
 	if (i->number == 0 || (birth != 0 && i->birth_ns != birth))
@@ -101,8 +123,11 @@ struct inode *inode_get_pair(uint32_t major, uint32_t minor, uint64_t ino)
 	uint32_t dev = inode_pack_dev(major, minor);
 	struct inode *i = inode_room_for(dev, ino);
 
-	if (i->number == 0)
+	if (i->number == 0) {
+		inode_make_room(dev);
+		i = inode_place(dev, ino);
 		inode_number(i, dev, ino, 0);
+	}
 	return i;
 }
 
@@ -160,6 +185,19 @@ static void inode_remove(struct inode *i)
 	}
 	inodes[hole] = (struct inode){0};
 	inode_used--;
+}
+
+void inode_forget(bool (*is_gone)(uint32_t dev, uint64_t ino))
+{
+	/* The gap that one leaves may be filled by the next, which is looked at again. */
+	for (uint32_t at = 0; at < inode_room;) {
+		struct inode *i = &inodes[at];
+
+		if (i->number != 0 && i->times == 0 && is_gone(i->dev, i->ino))
+			inode_remove(i);
+		else
+			at++;
+	}
 }
 
 uint32_t inode_gone(const struct statx *stx)

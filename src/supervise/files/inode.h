@@ -8,6 +8,7 @@
 #ifndef SUPERVISE_INODE_H
 #define SUPERVISE_INODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -19,10 +20,21 @@ enum { INODE_FIRST = 1000 };
 struct inode {
 	uint64_t ino;
 	uint64_t birth_ns;
-	uint32_t dev; /* major << 20 | minor, as the kernel packs it */
+	uint32_t dev; /* inode_pack_dev */
 	uint32_t number;
 	uint32_t times; /* ftime.c's: 1 + place of what it knows; 0: an untouched input */
 };
+
+/* major << 20 | minor, as the kernel packs it */
+uint32_t inode_pack_dev(uint32_t major, uint32_t minor);
+/*
+ * Of these devices numbers are given without end: each time that many new ones have come, `sweep`
+ * runs, which calls inode_forget.
+ */
+enum { INODE_SWEEP = 4096 };
+void inode_sweep_by(bool (*is_endless)(uint32_t dev), void (*sweep)(void));
+/* Gives up the files that are gone and of whose times nothing is known. */
+void inode_forget(bool (*is_gone)(uint32_t dev, uint64_t ino));
 
 /* The file behind a statx answer (STATX_INO and STATX_BTIME asked for), numbered at first sight. */
 struct inode *inode_get(const struct statx *stx);

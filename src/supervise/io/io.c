@@ -91,6 +91,7 @@ static int target_arg(int nr)
 	switch (nr) {
 	case NR_write:
 	case NR_writev:
+	case NR_vmsplice:
 	case NR_pwritev2: /* at the file's own position */
 	case NR_sendfile:
 		return 0;

@@ -6,6 +6,7 @@
 #include <sys/time.h>
 #include <time.h>
 
+#include "base/fd.h"
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
 #include "supervise/io/io.h"
@@ -16,8 +17,8 @@ enum { SETS = 3, WORD_BITS = 64, WORDS = READY_MAX / WORD_BITS };
 /* What poll must say for each set: fs/select.c. */
 static const short asked[SETS] = {
 	POLLRDNORM | POLLRDBAND | POLLIN, POLLWRBAND | POLLWRNORM | POLLOUT, POLLPRI};
-static const short counts[SETS] = {POLLRDNORM | POLLRDBAND | POLLIN | POLLHUP | POLLERR,
-	POLLWRBAND | POLLWRNORM | POLLOUT | POLLERR, POLLPRI};
+static const short counts[SETS] = {POLLRDNORM | POLLRDBAND | POLLIN | POLLHUP | POLLERR | POLLNVAL,
+	POLLWRBAND | POLLWRNORM | POLLOUT | POLLERR | POLLNVAL, POLLPRI | POLLNVAL};
 
 struct sets {
 	size_t n, bytes;
@@ -50,6 +51,13 @@ static int read_sets(struct task *t, const struct call *c)
 	return 0;
 }
 
+static bool is_open(struct task *t, int number)
+{
+	autoclose int fd = task_dup_fd(t, number);
+
+	return fd >= 0;
+}
+
 /* How many bits are ready, or -EBADF. */
 static int64_t evaluate(struct task *t, bool *ret_external, size_t *ret_count)
 {
@@ -71,7 +79,8 @@ static int64_t evaluate(struct task *t, bool *ret_external, size_t *ret_count)
 	for (size_t k = 0; k < count; k++) {
 		size_t i = (size_t)fds[k].fd;
 
-		if (fds[k].revents & POLLNVAL)
+		/* A descriptor that is only a path (O_PATH) counts as ready for everything. */
+		if ((fds[k].revents & POLLNVAL) && !is_open(t, fds[k].fd))
 			return -EBADF;
 		for (int s = 0; s < SETS; s++) {
 			if (!has(sets.in[s], i) || !(fds[k].revents & counts[s]))

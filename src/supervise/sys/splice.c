@@ -18,6 +18,8 @@
 #include "wire/sysnr.h"
 
 static const uint64_t rw_max = 0x7ffff000; /* MAX_RW_COUNT */
+/* SPLICE_F_MOVE, _NONBLOCK, _MORE and _GIFT */
+enum { SPLICE_ALL = 15 };
 
 /* An offset in the guest's memory: address 0 means the file's own position. */
 struct offset {
@@ -124,6 +126,24 @@ static enum act move_once(
 	if (offset_write(t, &offset[0]) < 0 || offset_write(t, &offset[1]) < 0)
 		return call_done(c, -EFAULT);
 	return call_done(c, n);
+}
+
+/* Into a pipe what fits once there is any room, out of it what is there: no more waiting than that.
+ */
+enum act enter_vmsplice(struct task *t, struct call *c)
+{
+	auto_gfd struct gfd g = GFD_NONE;
+	struct stream_options o = {.not_blocking = c->arg[3] & SPLICE_F_NONBLOCK};
+
+	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind != FDKIND_PIPE || c->arg[2] == 0 ||
+		(c->arg[3] & ~(uint64_t)SPLICE_ALL))
+		return ACT_NATIVE;
+	if (!gfd_can_write(&g))
+		return io_is_external(&g) ? call_done(c, -EINVAL)
+					  : stream_wait_readable(t, c, &g, &o);
+	if (io_is_own_output(&g) || (gfd_poll(&g, POLLOUT) & (POLLOUT | POLLERR)))
+		return ACT_NATIVE;
+	return o.not_blocking ? stream_idle(t) : park_on(t, PARK_FD);
 }
 
 enum act enter_splice(struct task *t, struct call *c)
