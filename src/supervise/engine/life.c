@@ -19,6 +19,7 @@
 #include "supervise/engine/loop.h"
 #include "supervise/report.h"
 #include "supervise/engine/sched.h"
+#include "supervise/engine/signals.h"
 #include "supervise/sys/itimer.h"
 #include "supervise/sys/ptimer.h"
 #include "supervise/sys/sysv.h"
@@ -141,6 +142,7 @@ static void process_gone(struct process *p, int status)
 	sysv_processes_changed();
 	sched_children_changed();
 	sched_signals_changed(); /* SIGCHLD */
+	signals_after_death();
 	if (p->parent == 1 && p != first)
 		process_free(p);
 }

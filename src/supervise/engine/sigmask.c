@@ -94,6 +94,14 @@ bool sigmask_catches(const struct task *t, int sig)
 	return caught & bit(sig);
 }
 
+bool sigmask_is_off(const struct task *t, int sig)
+{
+	uint64_t caught, ignored;
+
+	dispositions(t, &caught, &ignored);
+	return (ignored | sigmask_blocked(t)) & bit(sig);
+}
+
 bool sigmask_interrupts(const struct task *t, uint64_t mask)
 {
 	uint64_t due = sigmask_pending(t) & ~mask, caught, ignored;

@@ -17,6 +17,8 @@ uint64_t sigmask_blocked(const struct task *t);
 /* A signal that does something (a handler, or a default that is not to ignore it) is pending and
  * open under this mask: the kernel would end a wait with EINTR. */
 bool sigmask_interrupts(const struct task *t, uint64_t mask);
+/* The task blocks sig, or its process ignores it by choice. */
+bool sigmask_is_off(const struct task *t, int sig);
 /* Its process has a handler for sig. */
 bool sigmask_catches(const struct task *t, int sig);
 /* Sent to t now, sig would be dropped: it is ignored, and not blocked. */

@@ -196,6 +196,56 @@ static void end_by_stop(struct task *t)
 		abort();
 }
 
+/* Nobody in the session but outside the group is the parent of a member: will_become_orphaned_pgrp.
+ */
+static bool is_orphaned(pid_t group)
+{
+	for (const struct process *p = process_list; p; p = p->next) {
+		const struct process *parent = process_find(p->parent);
+
+		if (p->zombie || getpgid(p->pid) != group)
+			continue;
+		if (parent && !parent->zombie && getpgid(parent->pid) != group &&
+			getsid(parent->pid) == getsid(p->pid))
+			return false;
+	}
+	return true;
+}
+
+/* The kernel sent SIGHUP and SIGCONT: the report of it comes, unless the group was orphaned in
+ * another way meanwhile. */
+static void wait_for_report(struct task *t)
+{
+	enum { TRIES = 20000 };
+	int status;
+
+	for (int i = 0; i < TRIES; i++) {
+		pid_t r = waitpid(t->tid, &status, __WALL | WNOHANG);
+
+		if (r == t->tid)
+			loop_report(r, status);
+		if (r != 0)
+			return;
+		usleep(50);
+	}
+}
+
+void signals_after_death(void)
+{
+	for (struct task *t = task_list, *next; t; t = next) {
+		pid_t tid = t->tid;
+
+		next = t->next;
+		if (t->state != TASK_STOPPED || t->proc->stopped_orphan ||
+			!is_orphaned(getpgid(t->proc->pid)))
+			continue;
+		wait_for_report(t);
+		if (task_find(tid) == t && t->state == TASK_STOPPED)
+			t->proc->stopped_orphan = true; /* not to be waited for again */
+		next = task_list; /* it may have died of it, and others with it */
+	}
+}
+
 /* A group stops thread by thread: those that are parked have to run for it. */
 void signals_group_stop(struct task *t)
 {
@@ -215,6 +265,7 @@ void signals_group_stop(struct task *t)
 	}
 	if (!all)
 		return;
+	t->proc->stopped_orphan = is_orphaned(getpgid(t->proc->pid));
 	t->proc->stop_untold = true;
 	t->proc->continued_untold = false;
 	sched_children_changed();

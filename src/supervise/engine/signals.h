@@ -24,6 +24,8 @@ bool signals_is_target(const struct process *p, pid_t pid, pid_t sender_group);
 void signals_continued(const struct task *sender, pid_t pid);
 /* t stands at a group stop. */
 void signals_group_stop(struct task *t);
+/* A process died: groups that are orphaned by that go on, if they were stopped. */
+void signals_after_death(void);
 /* A task of p left its group stop. */
 void signals_group_continue(struct process *p);
 /* A timer's signal for a process, as if the kernel had sent it. */

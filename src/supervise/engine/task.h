@@ -54,6 +54,7 @@ struct process {
 	bool doomed;	       /* its parent died: to be killed at the next occasion */
 	bool stop_untold;      /* stopped, and no wait of its parent has told it */
 	bool continued_untold; /* the same of going on again */
+	bool stopped_orphan;   /* when it stopped its group was orphaned */
 	uint64_t draws;	       /* entropy draws so far */
 	uint64_t start_ns;     /* CLOCK_MONOTONIC at creation */
 	int pidfd;	       /* for pidfd_getfd; opened when first needed, -1 before */

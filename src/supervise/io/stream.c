@@ -28,6 +28,7 @@
 #include "supervise/io/io.h"
 #include "supervise/engine/sched.h"
 #include "supervise/engine/sigmask.h"
+#include "supervise/io/pty.h"
 #include "supervise/io/tty.h"
 #include "wire/sysnr.h"
 
@@ -180,8 +181,7 @@ static bool has_room(struct task *t, const struct gfd *g, const struct giov *v)
 		return socket_has_room(g, v->total);
 	case FDKIND_ANON:
 		return eventfd_has_room(t, g, v);
-	case FDKIND_TTY: /* polls writable with less room than a write may need */
-		return false;
+	case FDKIND_TTY: /* pty_write looks for itself */
 	case FDKIND_FILE:
 	case FDKIND_RANDOM:
 		break;
@@ -239,7 +239,6 @@ static enum act write_pieces(struct task *t, struct call *c, struct gfd *g, cons
 			break;
 		*progress += (uint64_t)n;
 		sched_moved();
-		tty_settle(g);
 		if (g->kind == FDKIND_ANON)
 			break; /* an eventfd takes one value */
 	}
@@ -276,6 +275,8 @@ enum act stream_write(struct task *t, struct call *c, struct gfd *g, const struc
 		return ACT_NATIVE;
 	if (io_is_own_output(g))
 		return o->not_blocking ? write_own_output(t, c, g, v) : ACT_NATIVE;
+	if (g->kind == FDKIND_TTY)
+		return pty_write(t, c, g, v, o->not_blocking);
 	if (o->not_blocking) {
 		if (!(gfd_poll(g, POLLOUT) & (POLLOUT | POLLERR | POLLHUP)))
 			return stream_idle(t);

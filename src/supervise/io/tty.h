@@ -12,9 +12,6 @@
 /* A read of a pty that leads to another guest and has something to read: takes all that was written
  * to it so far. ACT_NATIVE when the kernel's own read finds the same. */
 enum act tty_read(struct task *t, struct call *c, struct gfd *g, const struct giov *v);
-/* After a write to g: when it is the master end of a pty, what the other end makes of it (an echo,
- * a signal) is waited for a little, and told. */
-void tty_settle(const struct gfd *g);
 /* Nothing to read: parks for VTIME where VMIN is 0, for ever otherwise. */
 enum act tty_park(struct task *t, struct call *c, const struct gfd *g);
 

@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "supervise/io/fifo.h"
+#include "supervise/io/pty.h"
 #include "supervise/files/ftime.h"
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
@@ -36,6 +37,9 @@ struct opening {
 	uint64_t flags;
 	int flags_arg; /* which argument holds the flags; -1: they are in memory */
 };
+
+/* linux/major.h: /dev/ptmx */
+enum { TTYAUX_MAJOR = 5, PTMX_MINOR = 2 };
 
 static bool is_writing(uint64_t flags)
 {
@@ -86,6 +90,8 @@ static enum act open_device(struct task *t, const struct path *file)
 			file->stx.stx_rdev_minor == 7))
 		return ACT_NATIVE;
 	tighten(t);
+	if (file->stx.stx_rdev_major == TTYAUX_MAJOR && file->stx.stx_rdev_minor == PTMX_MINOR)
+		pty_opened();
 	return ACT_NATIVE;
 }
 

@@ -13,6 +13,7 @@
 #include "base/attr.h"
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
+#include "supervise/engine/sched.h"
 #include "supervise/report.h"
 #include "supervise/engine/task.h"
 #include "supervise/engine/tighten.h"
@@ -114,6 +115,7 @@ static enum act get_dumpable(struct task *t, struct call *c)
 static enum act set_pdeathsig(struct task *t, struct call *c)
 {
 	t->proc->dies_with_parent = c->arg[1] == SIGKILL;
+	sched_signals_unseen();
 	if (t->proc->dies_with_parent)
 		call_set_arg(t, 1, 0);
 	return ACT_NATIVE;
