@@ -38,7 +38,7 @@ WRONG = {
 # name: in the short test
 RIGHT = {"mutex_everywhere": True, "signal_under_the_lock": True, "atomic_everywhere": False,
          "philosophers_in_order": False, "pipes_in_turn": False, "semaphores_in_turn": False,
-         "yields_until_it_is_told": False}
+         "trap_stays_blocked": False, "yields_until_it_is_told": False}
 
 
 class Cases:

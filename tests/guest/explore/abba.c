@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wrong on purpose: two threads take two locks in opposite orders.
- *
  *: out 2
  */
 #include <pthread.h>

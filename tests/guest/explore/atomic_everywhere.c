@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Right: the additions are atomic.
- *
  *: option --sched-seed
  *: option 9
  *: long

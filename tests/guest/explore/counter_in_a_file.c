@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wrong on purpose: two processes read a number from a file and write the next one back.
- *
+ *: long
  *: out 2
  */
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wrong on purpose: the writer says that the value is there before it is.
- *
+ *: long
  *: out 7
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wrong on purpose: two threads find the flag unset and both free.
- *
+ *: long
  *: out freed 1 times
  */
 #include <pthread.h>

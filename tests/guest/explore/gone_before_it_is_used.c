@@ -2,7 +2,7 @@
 /*
  * Wrong on purpose: main takes the box away without waiting for the thread, which crashes when it
  * is late.
- *
+ *: long
  *: out done
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wrong on purpose: the child's signal finds the parent before it has set what the handler needs.
- *
+ *: long
  *: out 5
  */
 #include <signal.h>

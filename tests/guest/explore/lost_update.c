@@ -2,7 +2,6 @@
 /*
  * Wrong on purpose: two threads add to a number with nothing around it. One switch between the
  * load and the store loses an addition.
- *
  *: out 2 of 2
  */
 #include <pthread.h>

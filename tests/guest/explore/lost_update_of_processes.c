@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wrong on purpose: two processes add to a number in memory that they share.
- *
+ *: long
  *: out 2 of 2
  */
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wrong on purpose: the same in a loop, where a switch at any of many places does it.
- *
+ *: long
  *: out 400 of 400
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wrong on purpose: a lazy initialization without a lock around the look and the making.
- *
+ *: long
  *: out made 1
  */
 #include <pthread.h>

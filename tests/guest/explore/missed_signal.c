@@ -2,7 +2,6 @@
 /*
  * Wrong on purpose: the flag is looked at outside the lock, so that the signal can come between
  * the look and the wait.
- *
  *: out done
  */
 #include <pthread.h>

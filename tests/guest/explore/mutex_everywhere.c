@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Right: every access is under the lock.
- *
  *: option --sched-seed
  *: option 5
  *: rootless

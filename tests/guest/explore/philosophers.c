@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wrong on purpose: three of them, each with the left fork first, can starve at a full table.
- *
+ *: long
  *: out 3 3 3
  */
 #include <pthread.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Right: three of them, each with the fork of the lower number first.
- *
  *: option --sched-seed
  *: option 11
  *: long

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Right: three processes pass a token around through pipes, larger than a pipe holds at once.
- *
  *: option --sched-seed
  *: option 13
  *: out 300000

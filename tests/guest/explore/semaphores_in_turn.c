@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Right: two threads hand each other the turn.
- *
  *: option --sched-seed
  *: option 21
  *: long

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Right: the flag is set and looked at under the lock, in a loop.
- *
  *: option --sched-seed
  *: option 3
  *: out done

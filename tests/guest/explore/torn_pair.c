@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wrong on purpose: a transfer between two accounts is seen half done.
- *
+ *: long
  *: out 100
  */
 #include <pthread.h>

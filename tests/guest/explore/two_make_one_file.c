@@ -2,7 +2,6 @@
 /*
  * Wrong on purpose: each of two processes makes the file when it is not there, and writes its
  * greeting; both do when the other comes between the look and the making.
- *
  *: out 1 greeting
  */
 #include <fcntl.h>

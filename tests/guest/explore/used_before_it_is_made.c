@@ -2,7 +2,7 @@
 /*
  * Wrong on purpose: the thread relies on main having set the pointer, which it does after it made
  * the thread.
- *
+ *: long
  *: out 42
  */
 #include <pthread.h>

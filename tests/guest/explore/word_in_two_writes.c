@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wrong on purpose: two processes write a line each, in two pieces.
- *
+ *: long
  *: out one line
  *: out two line
  */

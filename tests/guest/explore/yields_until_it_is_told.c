@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Right, and fair under every seed: one spins with sched_yield until the other has done its part.
- *
  *: option --sched-seed
  *: option 17
  *: out 1000
