@@ -49,6 +49,8 @@ int arch_call_reissue(pid_t tid, struct regs *regs, const struct call *call, int
  */
 int arch_call_interrupt(struct regs *regs, const struct call *call, uint64_t at_ip, int restart);
 
+/* At a stop between two instructions: the kernel has just ended a call of the guest. */
+bool arch_is_in_call(const struct regs *regs);
 uint64_t arch_ip(const struct regs *regs);
 void arch_set_ip(struct regs *regs, uint64_t ip);
 uint64_t arch_sp(const struct regs *regs);
@@ -138,6 +140,31 @@ struct arch_call {
 	uint64_t arg[6];
 };
 size_t arch_exec_calls(struct arch_call ret_calls[ARCH_EXEC_CALLS]);
+/*
+ * What one instruction reads and writes when it runs with these registers, which stand before it.
+ * How many; -1: not known, and then it may write anything.
+ */
+enum { ARCH_ACCESSES = 4, ARCH_INSN_MAX = 15 };
+struct arch_access {
+	uint64_t addr;
+	uint32_t len;
+	bool store;
+};
+int arch_insn_accesses(const struct regs *regs, const unsigned char *code, size_t len,
+	struct arch_access ret[ARCH_ACCESSES]);
+/* How to get over it without the guest seeing that. */
+enum arch_step {
+	ARCH_STEP_PLAIN, /* a single step */
+	ARCH_STEP_CALL,	 /* a system call: to its stops */
+	ARCH_STEP_NEVER, /* it would see the step, or never end under it */
+};
+enum arch_step arch_insn_step(const unsigned char *code, size_t len);
+/* What two sets of registers of one task are compared by: without what a tracer's stop changes. */
+void arch_regs_clean(struct regs *regs);
+/* Registers beyond struct regs (floating point, vectors), as bytes: how many; -1 with errno. */
+enum { ARCH_VECTORS_MAX = 16384 };
+ssize_t arch_vectors_read(pid_t tid, unsigned char ret_bytes[ARCH_VECTORS_MAX]);
+
 /* In the supervisor, before the guest starts: tells what this machine cannot make trap. */
 void arch_report_assumptions(void);
 

@@ -110,6 +110,36 @@ char host_task_state(pid_t tid)
 	return p && p[1] ? p[2] : 'X';
 }
 
+static uint64_t count_transfers(pid_t tid)
+{
+	unsigned long long reads, writes;
+	char text[256];
+
+	if (read_proc(tid, "io", text, sizeof(text)) <= 0 ||
+		sscanf(text, "rchar: %*u wchar: %*u syscr: %llu syscw: %llu", &reads, &writes) != 2)
+		return UINT64_MAX;
+	return reads + writes;
+}
+
+bool host_task_times(pid_t tid, struct host_times *ret)
+{
+	unsigned long long user, system, cpu;
+	char text[512];
+	const char *p;
+
+	if (read_proc(tid, "stat", text, sizeof(text)) <= 0)
+		return false;
+	p = strrchr(text, ')');
+	if (!p || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+			  &system) != 2)
+		return false;
+	/* A kernel without schedstat has hundredths of a second. */
+	if (read_proc(tid, "schedstat", text, sizeof(text)) <= 0 || sscanf(text, "%llu", &cpu) != 1)
+		cpu = (user + system) * 10000000;
+	*ret = (struct host_times){user, system, cpu, count_transfers(tid)};
+	return true;
+}
+
 bool host_task_sleeps(pid_t tid, struct host_call *ret)
 {
 	char text[256];

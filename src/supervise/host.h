@@ -17,6 +17,14 @@ bool host_take_message(void);
  * it). */
 void host_set_delays(uint32_t seed);
 void host_delay(void);
+/*
+ * What a task used so far: clock ticks in user mode and in the kernel, CPU time exactly, calls that
+ * read and write (UINT64_MAX: this kernel does not count them). False: gone.
+ */
+struct host_times {
+	uint64_t user, system, cpu_ns, transfers;
+};
+bool host_task_times(pid_t tid, struct host_times *ret);
 /* State letter of a task in /proc, or 'X' when it is gone. */
 char host_task_state(pid_t tid);
 /* The call that a task sleeps in: its number (-1: unknown) and the low halves of its arguments. */

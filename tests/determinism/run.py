@@ -17,6 +17,7 @@ program of tests/guest/FAMILY, whose head comment has such lines after ` *:`:
   #: option WORD     another option of `run`
   #: rootless        run as an ordinary user even without --all
   #: cpuid           a CPU that can fault cpuid; where it cannot, the run says cpuid_unmasked
+  #: unenforced CODE  it is not enforced for this reason: run once and without --verify, whose outcome is open
   #: long            in the suite `long` only
 
 Demanded of each: the exit status, verify.identical, enforced, the same output bytes and decisions in
@@ -55,7 +56,7 @@ class Case:
         self.name, self.ending = os.path.splitext(os.path.basename(path))
         self.family = os.path.basename(os.path.dirname(path)) if self.ending == ".c" else None
         self.rows, self.needs, self.uses, self.out, self.options = [], [], [], [], []
-        self.exit, self.flags = 0, set()
+        self.exit, self.flags, self.unenforced = 0, set(), None
         sign = " *: " if self.family else "#: "
         with open(path, encoding="utf-8") as f:
             for line in f:
@@ -67,6 +68,8 @@ class Case:
             self.flags.add(key)
         elif key == "exit":
             self.exit = int(value)
+        elif key == "unenforced":
+            self.unenforced = value
         elif key == "out":
             self.out.append(value)
         elif key == "option":
@@ -131,9 +134,13 @@ def judge_one(case, done):
         problems.append(f"exit status {case.exit} was expected: {done.tell()}")
     report = done.report or {}
     verify = report.get("verify") or {}
-    if verify.get("identical") is not True:
+    if case.unenforced:
+        told = [entry.get("reason") for entry in report.get("not_enforced") or []]
+        if told != [case.unenforced] or report.get("enforced") is not False:
+            problems.append(f"{case.unenforced} was expected: {told}")
+    elif verify.get("identical") is not True:
         problems.append(f"not identical: {verify.get('first_difference')}")
-    if report.get("enforced") is not True:
+    if not case.unenforced and report.get("enforced") is not True:
         problems.append(f"not enforced: {report.get('not_enforced')}")
     if case.out and done.out.decode("utf-8", "backslashreplace").splitlines() != case.out:
         problems.append(differs("another output than expected", done.out, "\n".join(case.out).encode()))
@@ -148,12 +155,13 @@ def digests(done):
 def run_mode(scratch, case, mode, runs):
     """(problems, the first run) of one privilege."""
     problems, first = [], None
-    for number in range(runs):
+    verify = [] if case.unenforced else ["--verify"]
+    for number in range(1 if case.unenforced else runs):
         work = scratch.mkdir("work", mode)
         case.lay(work)
         scratch.give(work, mode)
         try:
-            done = h.sandglass(scratch, case.command(), options=["--verify", "--timeout", "20s", *case.options], mode=mode, cwd=work)
+            done = h.sandglass(scratch, case.command(), options=[*verify, "--timeout", "20s", *case.options], mode=mode, cwd=work)
         finally:
             shutil.rmtree(work)
         problems = judge_one(case, done)

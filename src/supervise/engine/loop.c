@@ -36,6 +36,7 @@
 #include "supervise/engine/sched.h"
 #include "supervise/engine/signals.h"
 #include "supervise/engine/stop.h"
+#include "supervise/spin/spin.h"
 #include "supervise/io/watch.h"
 
 #define STATUS_EVENT(status) ((unsigned)(status) >> 16)
@@ -141,6 +142,8 @@ static void on_stop(struct task *t, int status)
 		exec_done(t);
 		return;
 	case PTRACE_EVENT_STOP:
+		if (sig == SIGTRAP && t == current && spin_on_stop(t))
+			return;
 		if (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU)
 			signals_group_stop(t);
 		return;
@@ -166,8 +169,12 @@ void loop_report(pid_t tid, int status)
 			stash_put(tid, status);
 		return;
 	}
-	if (t == current)
+	if (t == current) {
 		current_runs = false;
+		if (!WIFSTOPPED(status) || STATUS_EVENT(status) != PTRACE_EVENT_STOP)
+			spin_stopped(
+				WIFSTOPPED(status) && STATUS_EVENT(status) == PTRACE_EVENT_SECCOMP);
+	}
 	if (!WIFSTOPPED(status)) {
 		if (t == held)
 			stash_put(tid, status);
@@ -200,8 +207,10 @@ int loop_wait_syscall_stop(struct task *t)
 			break;
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
 			return 0;
-		/* The filter traces the injected call too. */
-		if (STATUS_EVENT(status) != PTRACE_EVENT_SECCOMP ||
+		/* The filter traces the injected call too; an interruption may still be under way.
+		 */
+		if ((STATUS_EVENT(status) != PTRACE_EVENT_SECCOMP &&
+			    STATUS_EVENT(status) != PTRACE_EVENT_STOP) ||
 			ptrace(PTRACE_SYSCALL, t->tid, 0, 0) < 0)
 			break;
 	}
@@ -229,6 +238,7 @@ static void tick(void)
 		return;
 	if (!host_task_sleeps(t->tid, &call)) {
 		block_ticks = 0;
+		spin_tick(t);
 		return;
 	}
 	/* Output waits for the host's reader, however slow: no time passes inside meanwhile. */
@@ -351,6 +361,7 @@ static bool run_to_report(struct task *t)
 
 static void run_current(void)
 {
+	spin_restart();
 	while (current && !loop_is_ending()) {
 		struct task *t = current;
 

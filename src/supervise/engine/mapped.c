@@ -3,6 +3,7 @@
 #include "supervise/engine/mapped.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,26 @@ static void tell(struct task *t, const char *path)
 	report_mapped(t, path);
 }
 
+/* The table of t's mappings; borrowed until the next call, NULL when it is gone. */
+static char *read_maps(struct task *t)
+{
+	static char text[TEXT_MAX];
+	char path[32];
+	size_t len = 0;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", t->tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	while (len < sizeof(text) - 1 && (n = read(fd, text + len, sizeof(text) - 1 - len)) > 0)
+		len += (size_t)n;
+	close(fd);
+	text[len] = '\0';
+	return text;
+}
+
 /* "start-end r-xp offset dev inode    /path" */
 static void tell_line(struct task *t, char *line)
 {
@@ -47,24 +68,33 @@ void mapped_start(void)
 
 void mapped_tell(struct task *t)
 {
-	static char text[TEXT_MAX];
-	char path[32], *line = text, *end;
-	size_t len = 0;
-	ssize_t n;
-	int fd;
+	char *line, *end;
 
 	if (!wanted)
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/maps", t->tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	while (len < sizeof(text) - 1 && (n = read(fd, text + len, sizeof(text) - 1 - len)) > 0)
-		len += (size_t)n;
-	close(fd);
-	text[len] = '\0';
-	for (; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+	for (line = read_maps(t); line && (end = strchr(line, '\n')) != NULL; line = end + 1) {
 		*end = '\0';
 		tell_line(t, line);
+	}
+}
+
+void mapped_place(struct task *t, uint64_t addr, char *ret_text, size_t size)
+{
+	char *line, *end;
+
+	snprintf(ret_text, size, "%#" PRIx64, addr);
+	for (line = read_maps(t); line && (end = strchr(line, '\n')) != NULL; line = end + 1) {
+		uint64_t start, stop, offset;
+		int path = 0;
+
+		*end = '\0';
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &start,
+			    &stop, &offset, &path) != 3 ||
+			addr < start || addr >= stop)
+			continue;
+		if (path > 0 && line[path] == '/')
+			snprintf(
+				ret_text, size, "%s+%#" PRIx64, line + path, addr - start + offset);
+		return;
 	}
 }

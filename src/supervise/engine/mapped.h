@@ -3,6 +3,9 @@
 #ifndef SUPERVISE_MAPPED_H
 #define SUPERVISE_MAPPED_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "supervise/engine/task.h"
 
 /* Somebody wants to know: without this nothing is looked at. */
@@ -10,5 +13,8 @@ void mapped_start(void);
 /* t's address space is about to go (exit, exec): tells the host the files mapped executable there
  * that were not told before. One that is killed before that is missed. */
 void mapped_tell(struct task *t);
+
+/* Where code at an address comes from: "/lib/libc.so.6+0x1234", or the bare address. */
+void mapped_place(struct task *t, uint64_t addr, char *ret_text, size_t size);
 
 #endif

@@ -30,6 +30,7 @@
 #include "supervise/engine/signals.h"
 #include "supervise/engine/stop.h"
 #include "supervise/sys/ptimer.h"
+#include "supervise/spin/spin.h"
 
 enum {
 	IDLE_LIMIT = 20,
@@ -46,6 +47,7 @@ static uint64_t reads_in_row;
 static bool spin_said;
 static bool signals_changed, signals_unseen, children_changed, moved;
 static bool has_unwatched; /* somebody may be parked who has to be tried at every switch */
+static bool any_spinning;  /* perhaps */
 static bool somebody_ran;  /* since all were tried */
 
 void sched_enqueue(struct task *t)
@@ -265,6 +267,20 @@ static void try_parked(bool all)
 	} while (moved);
 }
 
+/* Those that wait without a call go on when what they read has changed. */
+static void look_at_spinning(void)
+{
+	any_spinning = false;
+	for (struct task *t = task_list; t; t = t->next) {
+		if (t->state != TASK_SPINNING)
+			continue;
+		if (spin_is_over(t))
+			sched_enqueue(t);
+		else
+			any_spinning = true;
+	}
+}
+
 static void retry_parked(void)
 {
 	struct task **ready = NULL;
@@ -279,6 +295,13 @@ static void retry_parked(void)
 	children_changed = false;
 	if (has_unwatched)
 		try_parked(false);
+	if (any_spinning)
+		look_at_spinning();
+}
+
+void sched_spinning(void)
+{
+	any_spinning = true;
 }
 
 /* Everybody in the queue does nothing but wait for time. */
@@ -317,10 +340,13 @@ static void deadlock(void)
 	size_t len = strlen(text);
 
 	for (struct task *t = task_list; t && len + 200 < sizeof(text); t = t->next)
-		if (t->state == TASK_PARKED || t->state == TASK_STOPPED) {
+		if (t->state == TASK_PARKED || t->state == TASK_STOPPED ||
+			t->state == TASK_SPINNING) {
 			char line[160];
 
-			if (t->state == TASK_STOPPED)
+			if (t->state == TASK_SPINNING)
+				spin_describe(t, line, sizeof(line));
+			else if (t->state == TASK_STOPPED)
 				snprintf(line, sizeof(line),
 					"task %u (pid %d) is stopped by a signal", t->ordinal,
 					t->tid);
@@ -348,7 +374,8 @@ static bool wait_for_something(void)
 				advance(due);
 			return true;
 		}
-	if (timer_next_waking(&due)) {
+	/* Who spins uses CPU time. */
+	if (any_spinning ? timer_next(&due) : timer_next_waking(&due)) {
 		advance(due);
 		return true;
 	}

@@ -91,6 +91,8 @@ void sched_children_changed(void);
 /* A parked task moved data (a part of a large write) though it may park again: the others are tried
  * once more before the switch. */
 void sched_moved(void);
+/* A task became TASK_SPINNING: its memory is looked at before each switch. */
+void sched_spinning(void);
 /* A parked task whose wait was ended by an explicit wake (futex). */
 void sched_wake(struct task *t);
 

@@ -78,7 +78,7 @@ void signals_wake_parked(void)
 	for (struct task *t = task_list; t; t = t->next) {
 		uint64_t open;
 
-		if (t->state != TASK_PARKED)
+		if (t->state != TASK_PARKED && t->state != TASK_SPINNING)
 			continue;
 		open = ~(t->park.has_mask ? t->park.mask : sigmask_blocked(t));
 		if (!(sigmask_queued(t, false) & open)) {
@@ -86,7 +86,10 @@ void signals_wake_parked(void)
 			if (!open || somebody_takes(t->proc, open))
 				continue;
 		}
-		interrupt(t);
+		if (t->state == TASK_SPINNING)
+			sched_enqueue(t); /* it takes the signal when it is resumed */
+		else
+			interrupt(t);
 	}
 }
 
@@ -164,6 +167,11 @@ void signals_deliver(struct task *t, int sig)
 	if (is_trap(t->tid, sig) && arch_trap_emulate(t->tid, &regs, clock_monotonic())) {
 		if (arch_regs_write(t->tid, &regs) < 0 && errno != ESRCH)
 			abort();
+		/* A read of the clock that costs a stop: judged like those that cost none. */
+		if (++t->mm->trapped == SCHED_WINDOW) {
+			t->mm->trapped = 0;
+			(void)sched_clock_reads(t, SCHED_WINDOW);
+		}
 		return;
 	}
 	if (t->reissued)
@@ -260,6 +268,8 @@ void signals_group_stop(struct task *t)
 			continue;
 		if (q->state == TASK_PARKED)
 			interrupt(q);
+		if (q->state == TASK_SPINNING)
+			sched_enqueue(q);
 		if (q->state != TASK_STOPPED && q->state != TASK_LEFT)
 			all = false;
 	}

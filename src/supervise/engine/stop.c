@@ -12,6 +12,7 @@
 #include "supervise/engine/loop.h"
 #include "supervise/report.h"
 #include "supervise/engine/sched.h"
+#include "supervise/spin/spin.h"
 
 void call_set_arg(struct task *t, int i, uint64_t value)
 {
@@ -176,6 +177,8 @@ void stop_at_call(struct task *t)
 	if (arch_regs_read(t->tid, &t->regs) < 0)
 		return;
 	arch_call_get(&t->regs, &t->call);
+	if (spin_at_call(t))
+		return;
 	t->row = call_row(t->call.nr);
 	t->changed = false;
 	t->at_exit = false;

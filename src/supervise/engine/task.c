@@ -13,6 +13,7 @@
 #include "supervise/report.h"
 #include "supervise/sys/itimer.h"
 #include "supervise/sys/ptimer.h"
+#include "supervise/spin/spin.h"
 
 struct task *task_list;
 struct process *process_list;
@@ -121,6 +122,7 @@ void mm_unref(struct mm *mm)
 
 void task_free(struct task *t)
 {
+	spin_forget(t);
 	for (struct task **p = &task_list; *p; p = &(*p)->next)
 		if (*p == t) {
 			*p = t->next;

@@ -25,6 +25,7 @@ struct mm {
 	bool ready;	       /* the counter page is mapped */
 	bool undumpable;       /* PR_SET_DUMPABLE 0, as the guest sees it */
 	uint32_t window;       /* reads the counter page was armed with */
+	uint32_t trapped;      /* reads of the time-stamp counter since the last full window */
 	uint64_t window_epoch; /* sched.c: whose calls came since it was armed */
 	struct mm *next;
 };
@@ -71,6 +72,7 @@ enum task_state {
 	TASK_RUNNING,  /* the one that runs */
 	TASK_PARKED,   /* at a seccomp stop of a call that would block */
 	TASK_VFORK,    /* at its vfork event until the child execs or dies */
+	TASK_SPINNING, /* reads memory until it changes, as the running one did: spin/spin.h */
 	TASK_STOPPED,  /* job control: group-stopped, listening */
 	TASK_NATIVE,   /* blocked in the kernel in a call that is not modelled: reported */
 	TASK_LEFT,     /* a main thread that exited before its group */
@@ -163,6 +165,8 @@ struct task {
 	uint64_t turn_looks;	/* signals had been looked at so often when it joined */
 	uint32_t fd_slot;	/* fdwait.h; 0: none yet */
 	uint32_t fd_generation; /* of its tries */
+	struct spin *spin;	/* TASK_SPINNING: on what */
+	bool forced;		/* was made to give way in such a loop that is not pure */
 	struct park park;
 	struct timer park_timer;
 	struct task *next; /* all tasks, in order of creation */

@@ -44,6 +44,7 @@ static const char *state_of(const struct procfs_who *who, char native)
 	switch (t->state) {
 	case TASK_RUNNABLE:
 	case TASK_RUNNING:
+	case TASK_SPINNING:
 		return "R (running)";
 	case TASK_VFORK:
 		return "D (disk sleep)";

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the examination of a loop has to know of aarch64: no instruction's effects, so that no loop
+ * is taken for one that only waits. See arch.h. */
+#include "supervise/arch.h"
+
+#include <elf.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+#include "base/bytes.h"
+
+static const uint32_t exclusive_mask = 0x3f800000,
+		      exclusive = 0x08000000; /* ldxr, stxr and pairs */
+static const uint32_t svc_mask = 0xffe0001f, svc = 0xd4000001;
+
+int arch_insn_accesses(const struct regs *regs, const unsigned char *code, size_t len,
+	struct arch_access ret[ARCH_ACCESSES])
+{
+	(void)regs;
+	(void)code;
+	(void)len;
+	(void)ret;
+	return -1;
+}
+
+enum arch_step arch_insn_step(const unsigned char *code, size_t len)
+{
+	uint32_t word = len >= 4 ? bytes_load_u32(code) : 0;
+
+	if ((word & svc_mask) == svc)
+		return ARCH_STEP_CALL;
+	/* A stop between the two clears the monitor: such a pair never succeeds under steps. */
+	return (word & exclusive_mask) == exclusive ? ARCH_STEP_NEVER : ARCH_STEP_PLAIN;
+}
+
+/* It does not tell: a call that was cut short cannot be told from a loop. */
+bool arch_is_in_call(const struct regs *regs)
+{
+	(void)regs;
+	return false;
+}
+
+void arch_regs_clean(struct regs *regs)
+{
+	const uint64_t step_flag = 1 << 21;
+
+	regs->user.pstate &= ~step_flag;
+}
+
+ssize_t arch_vectors_read(pid_t tid, unsigned char ret_bytes[ARCH_VECTORS_MAX])
+{
+	struct iovec area = {ret_bytes, ARCH_VECTORS_MAX};
+
+	return ptrace(PTRACE_GETREGSET, tid, NT_PRFPREG, &area) < 0 ? -1 : (ssize_t)area.iov_len;
+}

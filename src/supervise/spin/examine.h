@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a running task does nothing but wait for memory to change, found out by single steps. */
+#ifndef SUPERVISE_SPIN_EXAMINE_H
+#define SUPERVISE_SPIN_EXAMINE_H
+
+#include "supervise/spin/words.h"
+
+enum spin_verdict {
+	SPIN_COMPUTES, /* nothing recurs within the budget */
+	SPIN_PURE,   /* it waits: it stands at the loop's canonical point, and `words` says for what
+		      */
+	SPIN_IMPURE, /* registers recur while memory moves, or while it does what we do not know */
+	SPIN_LEFT,   /* something else stopped it, and was handled; it may even be gone */
+};
+
+struct spin_finding {
+	uint64_t ip;	/* the loop's lowest instruction */
+	uint64_t moved; /* impure: an address that moves, or 0 */
+	unsigned period;
+	struct words words; /* pure */
+};
+
+/* t stands at a stop between two of its instructions. At most `budget` steps. */
+enum spin_verdict spin_examine(struct task *t, unsigned budget, struct spin_finding *ret);
+
+#endif

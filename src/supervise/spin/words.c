@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory that a loop touches: see words.h. */
+#include "supervise/spin/words.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "supervise/engine/gmem.h"
+
+static struct word *find(struct words *w, uint64_t addr)
+{
+	for (unsigned i = 0; i < w->count; i++)
+		if (w->word[i].addr == addr)
+			return &w->word[i];
+	return NULL;
+}
+
+static struct word *find_or_read(struct words *w, struct task *t, uint64_t addr)
+{
+	struct word *word = find(w, addr);
+
+	if (word)
+		return word;
+	if (w->count == WORDS_MAX)
+		return NULL;
+	word = &w->word[w->count];
+	*word = (struct word){.addr = addr};
+	if (gmem_read(t, addr, word->value, sizeof(word->value)) != 0)
+		return NULL;
+	w->count++;
+	return word;
+}
+
+bool words_add(struct words *w, struct task *t, const struct arch_access *access)
+{
+	for (uint32_t i = 0; i < access->len;) {
+		uint64_t addr = access->addr + i;
+		struct word *word = find_or_read(w, t, addr & ~7ull);
+
+		if (!word)
+			return false;
+		do {
+			uint8_t bit = (uint8_t)(1 << (addr & 7));
+
+			word->used |= bit;
+			if (access->store)
+				word->stored |= bit;
+			addr++;
+			i++;
+		} while (i < access->len && (addr & 7) != 0);
+	}
+	return true;
+}
+
+static bool is_same(const struct word *word, const unsigned char now[8], uint8_t mask)
+{
+	for (int i = 0; i < 8; i++)
+		if (mask >> i & 1 && word->value[i] != now[i])
+			return false;
+	return true;
+}
+
+unsigned words_moved(const struct words *w, struct task *t, uint64_t *ret_addr)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < w->count; i++) {
+		const struct word *word = &w->word[i];
+		unsigned char now[8];
+
+		if (!word->stored)
+			continue;
+		if (gmem_read(t, word->addr, now, sizeof(now)) == 0 &&
+			is_same(word, now, word->stored))
+			continue;
+		/* It reads the clock in place: that ends by itself (sched_clock_reads). */
+		if (word->addr == ARCH_COUNTER_PAGE)
+			return UINT_MAX;
+		if (count++ == 0)
+			*ret_addr = word->addr;
+	}
+	return count;
+}
+
+bool words_refresh(struct words *w, struct task *t)
+{
+	for (unsigned i = 0; i < w->count; i++)
+		if (gmem_read(t, w->word[i].addr, w->word[i].value, 8) != 0)
+			return false;
+	return true;
+}
+
+bool words_are_same(const struct words *w, struct task *t)
+{
+	for (unsigned i = 0; i < w->count; i++) {
+		const struct word *word = &w->word[i];
+		unsigned char now[8];
+
+		if (gmem_read(t, word->addr, now, sizeof(now)) != 0 ||
+			!is_same(word, now, word->used))
+			return false;
+		/* Somebody may have made it read-only: then the loop's store is a signal. */
+		if (word->stored && gmem_write(t, word->addr, now, sizeof(now)) != 0)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The memory that a loop touches, as aligned words of 8 bytes with a mask of the bytes that count.
+ */
+#ifndef SUPERVISE_SPIN_WORDS_H
+#define SUPERVISE_SPIN_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "supervise/engine/task.h"
+
+enum { WORDS_MAX = 1024 };
+
+struct word {
+	uint64_t addr; /* a multiple of 8 */
+	unsigned char value[8];
+	uint8_t used, stored; /* bit n: byte n is touched, is written */
+};
+
+struct words {
+	unsigned count;
+	struct word word[WORDS_MAX];
+};
+
+/* t is about to touch these bytes: a word that is new is read now. False: too many, or not mapped.
+ */
+bool words_add(struct words *w, struct task *t, const struct arch_access *access);
+/* How many words have stored bytes that are not what they were; *ret_addr: the first of them.
+ * UINT_MAX: the count of clock reads is among them. */
+unsigned words_moved(const struct words *w, struct task *t, uint64_t *ret_addr);
+/* Takes the values of now. False: one cannot be read. */
+bool words_refresh(struct words *w, struct task *t);
+/*
+ * Every byte is what it was, and what the loop writes can still be written. False also when it
+ * cannot be told.
+ */
+bool words_are_same(const struct words *w, struct task *t);
+
+#endif
