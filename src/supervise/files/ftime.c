@@ -65,12 +65,13 @@ static int64_t stamp_ns(const struct statx_timestamp *ts)
 /* The rule for inputs, and for what set-up made. */
 static int64_t input_time(int64_t real_ns)
 {
-	int64_t late = real_ns - input_last_ns, order = 0;
+	int64_t late = 0, order = 0;
 
 	if (real_ns < input_last_ns)
 		return real_ns;
 	if (real_ns >= setup_from_ns)
 		return input_last_ns;
+	late = real_ns - input_last_ns;
 	order = late / NS_PER_S * 3 + late % NS_PER_S / (NS_PER_S / 3 + 1);
 	return input_last_ns + (order < NS_PER_S ? order : NS_PER_S - 1);
 }
