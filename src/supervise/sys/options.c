@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/if.h>
 #include <linux/sockios.h>
+#include <linux/timerfd.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
@@ -23,6 +24,7 @@
 #include "supervise/engine/sched.h"
 #include "supervise/engine/task.h"
 #include "supervise/engine/tighten.h"
+#include "supervise/sys/timerfd.h"
 
 /* Requests outside the terminal's own that are native. */
 static const uint32_t native_requests[] = {
@@ -75,6 +77,8 @@ enum act enter_ioctl(struct task *t, struct call *c)
 		tighten(t);
 	if (request == FIOASYNC)
 		sched_signals_unseen();
+	if (request == TFD_IOC_SET_TICKS)
+		return timerfd_set_ticks(t, c);
 	if (_IOC_TYPE(request) == TERMINAL)
 		return ACT_NATIVE;
 	for (size_t i = 0; i < ARRAY_LEN(native_requests); i++)

@@ -157,6 +157,8 @@ enum act enter_write(struct task *t, struct call *c)
 		return gfd_can_write(&g) ? call_done(c, (int64_t)v.total) : ACT_NATIVE;
 	if (is_positioned(c))
 		return ACT_NATIVE;
+	if (timerfd_is(&g))
+		return call_done(c, -EINVAL);
 	if (g.kind == FDKIND_SOCKET && !stream_is_bytes(&g))
 		port_name_unix(&g);
 	o = options(c, &g);

@@ -29,6 +29,7 @@
 #include "supervise/engine/handlers.h"
 #include "supervise/engine/inject.h"
 #include "supervise/io/ready.h"
+#include "supervise/sys/time.h"
 #include "supervise/sys/timerfd.h"
 #include "supervise/engine/tighten.h"
 #include "wire/sysnr.h"
@@ -41,8 +42,8 @@ struct timerfd {
 	uint64_t id; /* eventfd-id */
 	bool realtime;
 	uint64_t interval_ns;
-	bool rests;	  /* an interval timer that came due and was not read yet */
-	uint64_t next_ns; /* when it would come due next, if it rests */
+	bool rests;	 /* an interval timer that came due and was not read yet */
+	int64_t next_ns; /* when it would come due next, if it rests */
 	struct timer timer;
 	struct timerfd *next;
 };
@@ -126,27 +127,31 @@ static void count(const struct timerfd *f, uint64_t expirations)
 		return;
 }
 
+static void come_due(struct timerfd *f, int64_t due_ns)
+{
+	f->rests = f->interval_ns != 0;
+	f->next_ns = due_ns + (int64_t)f->interval_ns;
+	count(f, 1);
+}
+
 static void expire(struct timer *timer)
 {
-	struct timerfd *f = timer->owner;
-
-	f->rests = f->interval_ns != 0;
-	f->next_ns = timer->deadline_ns + f->interval_ns;
-	count(f, 1);
+	come_due(timer->owner, (int64_t)timer->deadline_ns);
 }
 
 static void go_on(struct timerfd *f)
 {
-	uint64_t now = clock_monotonic(), missed = 0;
+	int64_t now = (int64_t)clock_monotonic();
+	uint64_t missed = 0;
 
 	if (!f->rests)
 		return;
 	f->rests = false;
 	if (f->next_ns <= now) {
-		missed = (now - f->next_ns) / f->interval_ns + 1;
+		missed = (uint64_t)(now - f->next_ns) / f->interval_ns + 1;
 		count(f, missed);
 	}
-	timer_arm(&f->timer, f->next_ns + missed * f->interval_ns, expire, f);
+	timer_arm(&f->timer, (uint64_t)f->next_ns + missed * f->interval_ns, expire, f);
 }
 
 static struct timerfd *find_by_id(uint64_t id)
@@ -240,6 +245,8 @@ enum act enter_timerfd_gettime(struct task *t, struct call *c)
 	struct timerfd *f = NULL;
 	int r = find(t, (int)c->arg[0], &f);
 
+	sys_time_read(t);
+
 	if (r == 0)
 		r = write_setting(t, c->arg[1], f);
 	return call_done(c, r);
@@ -247,7 +254,8 @@ enum act enter_timerfd_gettime(struct task *t, struct call *c)
 
 static void set(struct timerfd *f, uint64_t value, uint64_t interval, bool absolute)
 {
-	uint64_t drained, due, now = clock_monotonic();
+	uint64_t drained;
+	int64_t due = (int64_t)value, now = (int64_t)clock_monotonic();
 
 	timer_disarm(&f->timer);
 	/* Expirations of the old setting are forgotten. */
@@ -258,15 +266,13 @@ static void set(struct timerfd *f, uint64_t value, uint64_t interval, bool absol
 	if (!value)
 		return;
 	if (!absolute)
-		due = value > UINT64_MAX - now ? UINT64_MAX : now + value;
-	else
-		due = f->realtime ? clock_from_realtime(value) : value;
-	f->timer.deadline_ns = due;
-	f->timer.owner = f;
+		due = value > (uint64_t)(INT64_MAX - now) ? INT64_MAX : now + due;
+	else if (f->realtime)
+		due = clock_before_start(value);
 	if (due > now)
-		timer_arm(&f->timer, due, expire, f);
+		timer_arm(&f->timer, (uint64_t)due, expire, f);
 	else
-		expire(&f->timer);
+		come_due(f, due);
 }
 
 enum act enter_timerfd_settime(struct task *t, struct call *c)
@@ -289,5 +295,31 @@ enum act enter_timerfd_settime(struct task *t, struct call *c)
 	if (c->arg[3] && write_setting(t, c->arg[3], f) < 0)
 		return call_done(c, -EFAULT);
 	set(f, value.limit_ns, interval.limit_ns, c->arg[1] & TFD_TIMER_ABSTIME);
+	return call_done(c, 0);
+}
+
+/* Ours could be written to, a timerfd cannot. */
+bool timerfd_is(const struct gfd *g)
+{
+	uint64_t id = 0;
+
+	return timerfds && g->kind == FDKIND_ANON && gfd_info(g, id_key, 10, &id) && find_by_id(id);
+}
+
+enum act timerfd_set_ticks(struct task *t, struct call *c)
+{
+	struct timerfd *f = NULL;
+	uint64_t ticks, drained;
+	int r = find(t, (int)c->arg[0], &f);
+
+	if (r < 0)
+		return call_done(c, r == -EBADF ? r : -ENOTTY);
+	if (gmem_read(t, c->arg[2], &ticks, sizeof(ticks)) < 0)
+		return call_done(c, -EFAULT);
+	if (!ticks)
+		return call_done(c, -EINVAL);
+	if (is_unread(f) && read(f->fd, &drained, sizeof(drained)) < 0)
+		return call_done(c, -EIO);
+	count(f, ticks);
 	return call_done(c, 0);
 }
