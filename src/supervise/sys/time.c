@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/timex.h>
 #include <time.h>
 
 #include "supervise/engine/clock.h"
@@ -18,7 +19,7 @@
 
 #define NS_PER_S 1000000000ull
 
-enum { COARSE_NS = 4000000 };
+enum { COARSE_NS = 4000000, NTP_PHASE_LIMIT_US = 16000000 };
 
 struct timespec sys_time_spec(uint64_t ns)
 {
@@ -245,20 +246,39 @@ enum act enter_nanosleep(struct task *t, struct call *c)
 	return sleep_until(t, c, clock_monotonic() + ns);
 }
 
+/* What clock_nanosleep says of clocks that nobody can sleep on. */
+static int check_sleep_clock(const struct sys_clock *clock)
+{
+	switch (clock->id) {
+	case CLOCK_MONOTONIC_RAW:
+	case CLOCK_MONOTONIC_COARSE:
+	case CLOCK_REALTIME_COARSE:
+	case CLOCK_THREAD_CPUTIME_ID:
+		return -EOPNOTSUPP;
+	case CLOCK_REALTIME_ALARM:
+	case CLOCK_BOOTTIME_ALARM:
+		return -EPERM;
+	default:
+		return clock->own_thread ? -EINVAL : 0;
+	}
+}
+
 enum act enter_clock_nanosleep(struct task *t, struct call *c)
 {
-	int64_t id = (int32_t)c->arg[0];
+	struct sys_clock clock;
 	struct timespec ts;
 	uint64_t ns, now;
+	int r = sys_time_clock(t, (int32_t)c->arg[0], &clock);
 
-	if (id == CLOCK_THREAD_CPUTIME_ID)
-		return call_done(c, -EOPNOTSUPP);
-	if (read_clock(t, id, &now) < 0)
-		return call_done(c, -EINVAL);
+	if (r == 0)
+		r = check_sleep_clock(&clock);
+	if (r < 0)
+		return call_done(c, r);
 	if (gmem_read(t, c->arg[2], &ts, sizeof(ts)) < 0)
 		return call_done(c, -EFAULT);
 	if (sys_time_from_spec(&ts, &ns) < 0)
 		return call_done(c, -EINVAL);
+	now = sys_time_value(&clock);
 	if (c->arg[1] & TIMER_ABSTIME)
 		ns = ns > now ? ns - now : 0;
 	return sleep_until(t, c, clock_monotonic() + ns);
@@ -287,4 +307,51 @@ enum act enter_pause(struct task *t, struct call *c)
 	(void)c;
 	park_no_restart(t);
 	return park_on(t, PARK_TIME);
+}
+
+/* ---- adjustments ---- */
+
+/* linux/timex.h, for what the C library's header has no name. */
+enum { ADJ_ADJTIME = 0x8000, ADJ_SINGLESHOT = 1, ADJ_READONLY = 0x2000 };
+
+/* A clock that nobody ever set or steers: what a kernel says of it. */
+static int read_adjustment(struct task *t, uint64_t addr)
+{
+	uint64_t now = clock_realtime();
+	struct timex tx;
+
+	if (gmem_read(t, addr, &tx, sizeof(tx)) < 0)
+		return -EFAULT;
+	if ((tx.modes & ADJ_ADJTIME) && !(tx.modes & ADJ_SINGLESHOT))
+		return -EINVAL;
+	if (tx.modes && !((tx.modes & ADJ_ADJTIME) && (tx.modes & ADJ_READONLY)))
+		return -EPERM;
+	tx = (struct timex){.modes = tx.modes,
+		.maxerror = NTP_PHASE_LIMIT_US,
+		.esterror = NTP_PHASE_LIMIT_US,
+		.status = STA_UNSYNC,
+		.constant = 2,
+		.precision = 1,
+		.tolerance = 500 << 16,
+		.tick = 10000};
+	tx.time.tv_sec = (time_t)(now / NS_PER_S);
+	tx.time.tv_usec = (suseconds_t)(now % NS_PER_S / 1000);
+	return gmem_write(t, addr, &tx, sizeof(tx)) < 0 ? -EFAULT : TIME_ERROR;
+}
+
+enum act enter_adjtimex(struct task *t, struct call *c)
+{
+	sys_time_read(t);
+	return call_done(c, read_adjustment(t, c->arg[0]));
+}
+
+enum act enter_clock_adjtime(struct task *t, struct call *c)
+{
+	struct sys_clock clock;
+	int r = sys_time_clock(t, (int32_t)c->arg[0], &clock);
+
+	sys_time_read(t);
+	if (r == 0)
+		r = clock.id == CLOCK_REALTIME ? read_adjustment(t, c->arg[1]) : -EOPNOTSUPP;
+	return call_done(c, r);
 }
