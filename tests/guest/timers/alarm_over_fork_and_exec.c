@@ -2,6 +2,7 @@
 /*
  * alarm: what it answers, that a child has none of its own, and that exec keeps it.
  *
+ *: long
  *: native
  */
 #include <sys/time.h>

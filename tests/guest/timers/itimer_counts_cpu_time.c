@@ -2,6 +2,7 @@
 /*
  * ITIMER_VIRTUAL and ITIMER_PROF end loops that look at the CPU clock, again and again.
  *
+ *: long
  *: native
  */
 #include <sys/time.h>

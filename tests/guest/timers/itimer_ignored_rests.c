@@ -2,6 +2,7 @@
 /*
  * A periodic ITIMER_REAL whose signal was ignored once never comes again.
  *
+ *: long
  *: native
  */
 #include <sys/time.h>

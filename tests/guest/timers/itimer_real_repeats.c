@@ -2,6 +2,7 @@
 /*
  * ITIMER_REAL comes again and again, sent by the kernel itself.
  *
+ *: long
  *: native
  *: rootless
  */

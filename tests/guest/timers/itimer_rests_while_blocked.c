@@ -2,6 +2,7 @@
 /*
  * A periodic ITIMER_REAL rests until its signal is taken, so a blocked microsecond floods nothing.
  *
+ *: long
  *: native
  */
 #include <sys/time.h>

@@ -2,6 +2,7 @@
 /*
  * mq_notify: once, by a signal that names the sender, to one process at a time, and by a thread.
  *
+ *: long
  *: native
  */
 #include <fcntl.h>

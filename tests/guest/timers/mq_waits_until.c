@@ -2,6 +2,7 @@
 /*
  * POSIX message queues: time-outs of both ends, order by priority, and what is refused before.
  *
+ *: long
  *: native
  *: rootless
  */

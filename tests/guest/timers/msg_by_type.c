@@ -2,6 +2,7 @@
 /*
  * Message queues: by type, by most urgent, but not of a type, too big, and what is refused.
  *
+ *: long
  *: native
  *: rootless
  */

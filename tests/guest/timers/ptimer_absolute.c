@@ -2,6 +2,7 @@
 /*
  * Absolute times on every clock: in the future, now, and long ago with a period.
  *
+ *: long
  *: native
  */
 #include "say.h"

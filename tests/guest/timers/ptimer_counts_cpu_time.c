@@ -2,6 +2,7 @@
 /*
  * Timers of CPU clocks: of the process, of the thread, of another thread by its clock's number.
  *
+ *: long
  *: native
  */
 #include <pthread.h>

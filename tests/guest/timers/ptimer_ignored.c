@@ -2,6 +2,7 @@
 /*
  * A periodic timer whose signal is ignored goes on unseen, and is told once somebody listens.
  *
+ *: long
  *: native
  */
 #include "say.h"

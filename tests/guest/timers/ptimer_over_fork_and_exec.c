@@ -3,6 +3,7 @@
  * Neither a child nor a new program has its parent's or predecessor's POSIX timers; numbers start
  *anew.
  *
+ *: long
  *: native
  */
 #include <sys/syscall.h>

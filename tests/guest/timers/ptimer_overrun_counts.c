@@ -2,6 +2,7 @@
 /*
  * One signal for many expirations: the overrun counts them, and reads of the timer count on.
  *
+ *: long
  *: native
  */
 #include "say.h"

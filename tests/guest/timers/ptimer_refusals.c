@@ -2,6 +2,7 @@
 /*
  * What timer_create and its family refuse.
  *
+ *: long
  *: native
  */
 #include <sys/syscall.h>

@@ -2,6 +2,7 @@
 /*
  * SIGEV_NONE: who asks again and again how much is left gets to the end, and to the next period.
  *
+ *: long
  *: native
  */
 #include "say.h"

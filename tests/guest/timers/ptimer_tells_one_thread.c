@@ -2,6 +2,7 @@
 /*
  * SIGEV_THREAD_ID: the signal comes to the thread that was named, though all could take it.
  *
+ *: long
  *: native
  */
 #include <pthread.h>

@@ -2,6 +2,7 @@
 /*
  * Waiters of a set: told of its removal, of a signal, let go by SETVAL, by SETALL and for zero.
  *
+ *: long
  *: native
  */
 #include <sys/ipc.h>

@@ -2,6 +2,7 @@
 /*
  * semtimedop: time-outs, IPC_NOWAIT, waiting for zero, several operations at once or none.
  *
+ *: long
  *: native
  *: rootless
  */

@@ -2,6 +2,7 @@
 /*
  * Shared memory: seen by both, counted by attachments, gone with the last one after its removal.
  *
+ *: long
  *: native
  *: rootless
  */
