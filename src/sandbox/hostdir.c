@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Workspaces that are a directory of this host: see hostdir.h. */
+#include "sandbox/hostdir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/remove.h"
+
+enum { SOURCE_MAX = 1 << 30 };
+
+char *hostdir_path(const struct sandbox *s)
+{
+	return path_join(s->home, "workspace");
+}
+
+int hostdir_open(const struct sandbox *s, int *ret_dir, struct error *err)
+{
+	autofree char *path = hostdir_path(s);
+
+	*ret_dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return *ret_dir < 0 ? error_sys(err, "the workspace '%.300s'", path) : 0;
+}
+
+static int fill_file(const struct inside *in, const struct manifest_file *f, struct error *err)
+{
+	autofree char *data = NULL;
+	autoclose int fd = -1;
+	struct stat st;
+	size_t len;
+
+	if (f->content)
+		return inside_write(in, f->path, f->content, f->content_len, f->mode, err);
+	fd = open(f->source, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(err, "source '%.300s'", f->source);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, ERR_USAGE, "source '%.300s' is no regular file", f->source);
+	if (fd_slurp(fd, SOURCE_MAX, &data, &len, err) < 0)
+		return error_wrap(err, "source '%.300s'", f->source);
+	return inside_write(in, f->path, data, len, f->mode, err);
+}
+
+int hostdir_fill(struct sandbox *s, struct error *err)
+{
+	autoclose int dir = -1;
+	struct inside in = {.root = s->manifest.root};
+
+	if (hostdir_open(s, &dir, err) < 0)
+		return -1;
+	in.dir = dir;
+	for (size_t i = 0; i < s->manifest.file_count; i++)
+		if (fill_file(&in, &s->manifest.files[i], err) < 0)
+			return error_wrap(err, "manifest: files[%zu]", i);
+	return 0;
+}
+
+int hostdir_make(const struct sandbox *s, struct error *err)
+{
+	autofree char *path = hostdir_path(s);
+
+	if (fault_point("sandbox: make the workspace") < 0 || mkdir(path, 0755) < 0 ||
+		chmod(path, 0755) < 0)
+		return error_sys(err, "make the workspace '%.300s'", path);
+	return 0;
+}
+
+static int save_special(const struct sandbox *s, const char *list, struct error *err)
+{
+	autofree char *path = path_join(s->home, "special");
+	autoclose int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return error_sys(err, "write '%.300s'", path);
+	return fd_write_all(fd, list, strlen(list), err);
+}
+
+int hostdir_thaw(struct sandbox *s, struct cas *c, const char *digest, struct error *err)
+{
+	autoclose int dir = -1;
+	autofree char *special = NULL;
+
+	if (hostdir_make(s, err) < 0 || hostdir_open(s, &dir, err) < 0 ||
+		snapshot_thaw(c, digest, dir, NULL, &special, err) < 0)
+		return -1;
+	return special ? save_special(s, special, err) : 0;
+}
+
+int hostdir_read(struct sandbox *s, const char *path, size_t max, char **ret, size_t *ret_len,
+	struct error *err)
+{
+	autoclose int dir = -1;
+
+	if (hostdir_open(s, &dir, err) < 0)
+		return -1;
+	return inside_read(&(struct inside){dir, s->manifest.root}, path, max, ret, ret_len, err);
+}
+
+int hostdir_write(struct sandbox *s, const char *path, const void *data, size_t len, unsigned mode,
+	struct error *err)
+{
+	autoclose int dir = -1;
+
+	if (hostdir_open(s, &dir, err) < 0)
+		return -1;
+	return inside_write(&(struct inside){dir, s->manifest.root}, path, data, len, mode, err);
+}
+
+int hostdir_ls(struct sandbox *s, const char *path, struct sandbox_names *ret, struct error *err)
+{
+	autoclose int dir = -1;
+
+	if (hostdir_open(s, &dir, err) < 0)
+		return -1;
+	return inside_ls(&(struct inside){dir, s->manifest.root}, path, ret, err);
+}
+
+/* NULL when there is none. */
+static int load_special(const struct sandbox *s, char **ret, struct error *err)
+{
+	autofree char *path = path_join(s->home, "special");
+	autoclose int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	size_t len;
+
+	*ret = NULL;
+	if (fd < 0)
+		return errno == ENOENT ? 0 : error_sys(err, "read '%.300s'", path);
+	return fd_slurp(fd, SNAPSHOT_SPECIAL_MAX, ret, &len, err);
+}
+
+int hostdir_freeze(struct sandbox *s, struct cas *c, const struct snapshot_policy *policy,
+	char ret[DIGEST_TEXT], struct error *err)
+{
+	struct snapshot_policy p = *policy;
+	autofree char *special = NULL;
+	autoclose int dir = -1;
+
+	if (hostdir_open(s, &dir, err) < 0 || load_special(s, &special, err) < 0)
+		return -1;
+	p.special = special;
+	return snapshot_freeze(dir, &p, c, ret, err);
+}
+
+int hostdir_destroy(struct sandbox *s, struct error *err)
+{
+	autoclose int home = open(s->home, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (home < 0)
+		return errno == ENOENT ? 0 : error_sys(err, "'%.300s'", s->home);
+	return remove_tree(home, "workspace", err);
+}

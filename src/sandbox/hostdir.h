@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the drivers share whose workspace is a directory of this host: home/workspace, and beside it
+ * home/special, the list of special files that a thaw did not make.
+ */
+#ifndef SANDBOX_HOSTDIR_H
+#define SANDBOX_HOSTDIR_H
+
+#include "base/attr.h"
+#include "base/error.h"
+#include "sandbox/inside.h"
+#include "sandbox/sandbox.h"
+
+/* The absolute path of the workspace (caller frees). */
+char *hostdir_path(const struct sandbox *s);
+/* Opens it; the caller closes. ERR_MISSING when it is not there. */
+MUST_CHECK int hostdir_open(const struct sandbox *s, int *ret_dir, struct error *err);
+/* Makes it, empty. */
+MUST_CHECK int hostdir_make(const struct sandbox *s, struct error *err);
+/* Writes the manifest's files into it. */
+MUST_CHECK int hostdir_fill(struct sandbox *s, struct error *err);
+
+/* Members of struct sandbox_driver. */
+MUST_CHECK int hostdir_thaw(
+	struct sandbox *s, struct cas *c, const char *digest, struct error *err);
+MUST_CHECK int hostdir_read(struct sandbox *s, const char *path, size_t max, char **ret,
+	size_t *ret_len, struct error *err);
+MUST_CHECK int hostdir_write(struct sandbox *s, const char *path, const void *data, size_t len,
+	unsigned mode, struct error *err);
+MUST_CHECK int hostdir_ls(
+	struct sandbox *s, const char *path, struct sandbox_names *ret, struct error *err);
+MUST_CHECK int hostdir_freeze(struct sandbox *s, struct cas *c,
+	const struct snapshot_policy *policy, char ret[DIGEST_TEXT], struct error *err);
+/* Removes the workspace whatever its modes are; what is not there is success. */
+MUST_CHECK int hostdir_destroy(struct sandbox *s, struct error *err);
+
+#endif
