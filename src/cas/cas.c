@@ -39,12 +39,10 @@ static int make_dirs(const char *dir, struct error *err)
 
 static int open_below(const struct cas *c, const char *name, int *ret, struct error *err)
 {
-	if (c->mode == CAS_WRITE && mkdirat(c->root, name, 0700) < 0 && errno != EEXIST)
+	if (mkdirat(c->root, name, 0700) < 0 && errno != EEXIST)
 		return error_sys(err, "make '%s' in the store", name);
 	*ret = openat(c->root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (*ret < 0 && (c->mode == CAS_WRITE || errno != ENOENT))
-		return error_sys(err, "open '%s' of the store", name);
-	return 0;
+	return *ret < 0 ? error_sys(err, "open '%s' of the store", name) : 0;
 }
 
 /* Files whose lock is free belong to nobody that lives. */
@@ -70,10 +68,11 @@ static int open_parts(struct cas *c, struct error *err)
 {
 	autoclose int lock = -1;
 
-	if (open_below(c, "tmp", &c->tmp, err) < 0 || open_below(c, "pins", &c->pins, err) < 0)
-		return -1;
+	/* Who only reads may not be let in there. */
 	if (c->mode == CAS_READ)
 		return 0;
+	if (open_below(c, "tmp", &c->tmp, err) < 0 || open_below(c, "pins", &c->pins, err) < 0)
+		return -1;
 	lock = openat(
 		c->root, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (lock < 0)

@@ -70,11 +70,13 @@ static int follow(struct cas *c, struct marks *m, const char digest[DIGEST_TEXT]
 {
 	char base[DIGEST_TEXT], tree[DIGEST_TEXT];
 	auto_json json_t *manifest = NULL;
-	int there = cas_stored_find(c, cas_hex(digest), base, err);
+	int there;
 
+	/* Also what is not there yet: its writer may put it there while we sweep. */
+	mark(m, digest);
+	there = cas_stored_find(c, cas_hex(digest), base, err);
 	if (there <= 0)
 		return there;
-	mark(m, digest);
 	if (base[0])
 		mark(m, base);
 	if (!is_record)
@@ -125,7 +127,6 @@ static int mark_pin(struct cas *c, struct marks *m, const char *name, struct err
 		char digest[DIGEST_TEXT];
 
 		text[at + CAS_HEX] = '\0';
-		/* What is being put may not be there yet. */
 		if (cas_digest_find(text + at, digest) && follow(c, m, digest, true, err) < 0)
 			return -1;
 	}
