@@ -18,21 +18,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "process.h"
+#include "project.h"
+#include "stops.h"
 
 enum { ARGS_MAX = 40, ROUNDS = 15 };
 
 /* A tmpfs on either side; inside, /tmp is one. */
 #define NATIVE_TMP "/dev/shm"
 #define INSIDE_TMP "/tmp"
+#define TAR "SH tar cf - /usr/include 2>/dev/null | sha256sum"
 
 struct row {
 	const char *what;
 	double target;
-	/* Shell words; LOOPS stands for the program loops, TMP for the tmpfs. */
-	const char *work, *baseline;
-	int rounds; /* a part of the rounds asked for, in percent: slow rows take fewer */
+	const char *work, *baseline; /* bench.h */
+	int rounds;		     /* in percent of those asked for: slow rows take fewer */
 };
+
+/* N requests of either kind, to a server that is started, and stopped, with them. */
+#define REDIS(n) \
+	"SH redis-server --port 6399 --save '' --appendonly no --logfile /dev/null & " \
+	"until redis-cli -p 6399 ping >/dev/null 2>&1; do sleep 0.01; done; " \
+	"redis-benchmark -p 6399 -t set,get -n " n " -c 10 -q >/dev/null && " \
+	"redis-cli -p 6399 shutdown nosave; wait"
 
 static const struct row rows[] = {
 	{"`clock_gettime` through libc, a mediated call every 8,192 reads", 0.7,
@@ -43,22 +53,17 @@ static const struct row rows[] = {
 	{"`gcc -O2` of 2,000 lines", 1.08, "gcc -O2 -c generated.c -o TMP/sandglass-bench.o",
 		"/bin/true", 60},
 	{"500 x fork and exec of `/bin/true`", 1.3, "LOOPS spawn 500", "LOOPS spawn 0", 60},
-	{"`tar cf - /usr/include \\| sha256sum`", 1.8, "PIPE", "sh -c :", 60},
+	{"`tar cf - /usr/include \\| sha256sum`", 1.8, TAR, "SH :", 60},
+	{"200,000 one-byte writes to a pipe with a reader", 30, "LOOPS bytes 200000",
+		"LOOPS bytes 0", 20},
+	{"`make -j4` of a C project of 50 files", 1.3,
+		"SH mkdir -p TMP/sandglass-bench.d && make -sBj4 OUT=TMP/sandglass-bench.d",
+		"SH mkdir -p TMP/sandglass-bench.d", 30},
+	{"`redis-benchmark` and its server, 10,000 SET and as many GET (10 % of native)", 10,
+		REDIS("10000"), REDIS("10"), 30},
 };
 
-/* The scratch directory: the guest's working directory, native's too. */
-struct bench {
-	char sandglass[PATH_MAX], dir[64];
-	int rounds;
-};
-
-/* The shortest of several times; one failure fails them all, since luck is no measurement. */
-struct least {
-	uint64_t ns;
-	bool some, failed;
-};
-
-static void least_add(struct least *l, uint64_t ns)
+void least_add(struct least *l, uint64_t ns)
 {
 	l->failed = l->failed || ns == PROCESS_FAILED;
 	if (!l->some || ns < l->ns)
@@ -66,13 +71,30 @@ static void least_add(struct least *l, uint64_t ns)
 	l->some = true;
 }
 
+/* Copies a command with its names filled in. */
+static void fill_in(const char *command, bool inside, char *text)
+{
+	while (*command) {
+		if (strncmp(command, "LOOPS ", 6) == 0) {
+			text = stpcpy(text, "./loops ");
+			command += 6;
+		} else if (strncmp(command, "TMP/", 4) == 0) {
+			text = stpcpy(text, inside ? INSIDE_TMP "/" : NATIVE_TMP "/");
+			command += 4;
+		} else {
+			*text++ = *command++;
+		}
+	}
+	*text = '\0';
+}
+
 /* Splits a command into args, after the sandbox's own words when inside is set. */
 static void words(
 	const struct bench *b, const char *command, bool inside, char *text, const char **args)
 {
 	size_t n = 0;
-	char *out = text;
 
+	fill_in(command, inside, text);
 	if (inside) {
 		args[n++] = b->sandglass;
 		args[n++] = "run";
@@ -80,32 +102,19 @@ static void words(
 		args[n++] = "300s";
 		args[n++] = "--";
 	}
-	if (strcmp(command, "PIPE") == 0) {
+	if (strncmp(text, "SH ", 3) == 0) {
 		args[n++] = "sh";
 		args[n++] = "-c";
-		args[n++] = "tar cf - /usr/include 2>/dev/null | sha256sum";
-		args[n] = NULL;
-		return;
+		args[n++] = text + 3;
+		text = NULL;
 	}
-	for (const char *p = command; *p && n < ARGS_MAX - 1;) {
-		size_t len = strcspn(p, " ");
-
-		args[n++] = out;
-		if (len == 5 && strncmp(p, "LOOPS", 5) == 0)
-			out += sprintf(out, "./loops") + 1;
-		else if (strncmp(p, "TMP/", 4) == 0)
-			out += sprintf(out, "%s%.*s", inside ? INSIDE_TMP : NATIVE_TMP,
-				       (int)len - 3, p + 3) +
-			       1;
-		else
-			out += sprintf(out, "%.*s", (int)len, p) + 1;
-		p += len;
-		p += strspn(p, " ");
-	}
+	for (char *word = text ? strtok_r(text, " ", &text) : NULL; word && n < ARGS_MAX - 1;
+		word = strtok_r(NULL, " ", &text))
+		args[n++] = word;
 	args[n] = NULL;
 }
 
-static uint64_t time_command(const struct bench *b, const char *command, bool inside)
+uint64_t time_command(const struct bench *b, const char *command, bool inside)
 {
 	char text[4096];
 	const char *args[ARGS_MAX];
@@ -114,13 +123,19 @@ static uint64_t time_command(const struct bench *b, const char *command, bool in
 	return process_time(args, b->dir, NULL);
 }
 
-static void print_row(const char *what, const char *target, const char *measured, bool met)
+void print_row(const char *what, const char *target, const char *measured, bool met)
 {
 	printf("| %s | %s | %s | %s |\n", what, target, measured, met ? "met" : "**not met**");
 	fflush(stdout);
 }
 
-static bool print_failed(const char *what, const char *target)
+void print_comparison(const char *what, const char *measured)
+{
+	printf("| %s | none | %s | for comparison |\n", what, measured);
+	fflush(stdout);
+}
+
+bool print_failed(const char *what, const char *target)
 {
 	print_row(what, target, "did not run", false);
 	return false;
@@ -211,7 +226,7 @@ static bool sleep_row(const struct bench *b)
 static bool memory_row(const struct bench *b)
 {
 	static const char what[] = "supervisor's own peak memory";
-	static const char *const loads[] = {"LOOPS spawn 500", "PIPE"};
+	static const char *const loads[] = {"LOOPS spawn 500", TAR};
 	char text[4096], measured[96];
 	const char *args[ARGS_MAX];
 	long peak = 0;
@@ -232,22 +247,12 @@ static bool memory_row(const struct bench *b)
 	return met;
 }
 
-/* 2,000 lines: 250 functions of eight lines, no two alike. */
-static void generate_source(const char *path)
+static void remove_tree(const char *path)
 {
-	FILE *f = fopen(path, "we");
+	const char *args[] = {"rm", "-rf", "--", path, NULL};
 
-	if (!f)
-		err(2, "%s", path);
-	for (int i = 0; i < 250; i++)
-		fprintf(f,
-			"int work%d(int *values, int count)\n{\n\tint sum = %d;\n"
-			"\tfor (int i = 0; i < count; i++)\n"
-			"\t\tsum = sum * %d + (values[i] ^ (sum >> %d));\n"
-			"\tvalues[0] = sum;\n\treturn sum > %d ? sum : -sum;\n}\n",
-			i, i * 7, i % 31 + 2, i % 13 + 1, i * 1000);
-	if (fclose(f) != 0)
-		err(2, "%s", path);
+	if (process_time(args, "/", NULL) == PROCESS_FAILED)
+		warnx("%s is left", path);
 }
 
 static void copy_program(const char *from, const char *to)
@@ -272,24 +277,21 @@ int main(int argc, char **argv)
 		errx(2, "ROUNDS is a number from 1 to 1000, not '%s'", argv[3]);
 	if (!mkdtemp(b.dir) || chmod(b.dir, 0755) != 0)
 		err(2, "%s", b.dir);
-	snprintf(path, sizeof(path), "%s/generated.c", b.dir);
-	generate_source(path);
+	project_generate(b.dir);
 	snprintf(path, sizeof(path), "%s/loops", b.dir);
 	copy_program(loops, path);
 
 	puts("| what | target | measured | |\n|---|---|---|---|");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		met = run_row(&b, &rows[i]) && met;
+	filter_row(&b);
+	met = stop_rows(&b) && met;
 	met = start_row(&b) && met;
 	met = sleep_row(&b) && met;
 	met = memory_row(&b) && met;
 
-	for (const char *const *name = (const char *const[]){"generated.c", "loops", NULL}; *name;
-		name++) {
-		snprintf(path, sizeof(path), "%s/%s", b.dir, *name);
-		unlink(path);
-	}
+	remove_tree(b.dir);
+	remove_tree(NATIVE_TMP "/sandglass-bench.d");
 	unlink(NATIVE_TMP "/sandglass-bench.o");
-	rmdir(b.dir);
 	return met ? 0 : 1;
 }

@@ -5,9 +5,14 @@
  * subtracts a run with COUNT 0.
  */
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -37,6 +42,111 @@ static int raw_calls(unsigned long count, const char *file)
 		if (syscall(SYS_getpid) <= 0)
 			return 1;
 	return 0;
+}
+
+static int filtered_calls(unsigned long count, const char *file)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog program = {1, &allow};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		return 1;
+	return raw_calls(count, file);
+}
+
+/* A call that the supervisor answers from what it knows, without touching the guest's memory. */
+static int stops(unsigned long count, const char *file)
+{
+	(void)file;
+	for (unsigned long i = 0; i < count; i++)
+		if (sched_getscheduler(0) != SCHED_OTHER)
+			return 1;
+	return 0;
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static unsigned long turn; /* even: the first thread's */
+
+/* Takes every second turn; a turn taken is one hand-off. */
+static void take_turns(unsigned long from, unsigned long count)
+{
+	pthread_mutex_lock(&mutex);
+	for (unsigned long i = from; i < count; i += 2) {
+		while (turn != i)
+			pthread_cond_wait(&changed, &mutex);
+		turn++;
+		pthread_cond_signal(&changed);
+	}
+	pthread_mutex_unlock(&mutex);
+}
+
+static void *other_thread(void *count)
+{
+	take_turns(1, *(const unsigned long *)count);
+	return NULL;
+}
+
+static int hand_offs(unsigned long count, const char *file)
+{
+	pthread_t other;
+
+	(void)file;
+	if (pthread_create(&other, NULL, other_thread, &count) != 0)
+		return 1;
+	take_turns(0, count);
+	return pthread_join(other, NULL) != 0 || turn != count;
+}
+
+static int round_trips(unsigned long count, const char *file)
+{
+	int there[2], back[2], status = 0;
+	char byte = 'x';
+	pid_t pid;
+
+	(void)file;
+	if (pipe(there) != 0 || pipe(back) != 0)
+		return 1;
+	pid = fork();
+	if (pid == 0) {
+		close(there[1]);
+		while (read(there[0], &byte, 1) == 1)
+			if (write(back[1], &byte, 1) != 1)
+				_exit(1);
+		_exit(0);
+	}
+	for (unsigned long i = 0; i < count; i++)
+		if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
+			return 1;
+	close(there[1]);
+	return waitpid(pid, &status, 0) != pid || status != 0;
+}
+
+/* A byte at a time into a pipe that another process empties. */
+static int pipe_bytes(unsigned long count, const char *file)
+{
+	static char taken[65536];
+	unsigned long sum = 0;
+	int ends[2], status = 0;
+	pid_t pid;
+	ssize_t n;
+
+	(void)file;
+	if (pipe(ends) != 0)
+		return 1;
+	pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		for (unsigned long i = 0; i < count; i++)
+			if (write(ends[1], "x", 1) != 1)
+				_exit(1);
+		_exit(0);
+	}
+	close(ends[1]);
+	while ((n = read(ends[0], taken, sizeof(taken))) > 0)
+		sum += (unsigned long)n;
+	return waitpid(pid, &status, 0) != pid || status != 0 || sum != count;
 }
 
 static int byte_writes(unsigned long count, const char *file)
@@ -76,6 +186,11 @@ static const struct {
 } classes[] = {
 	{"clock", clock_reads},
 	{"getpid", raw_calls},
+	{"filtered", filtered_calls},
+	{"stop", stops},
+	{"hand", hand_offs},
+	{"trip", round_trips},
+	{"bytes", pipe_bytes},
 	{"write", byte_writes},
 	{"spawn", spawns},
 };

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the rows of the bench have in common. */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The scratch directory: the guest's working directory, native's too. */
+struct bench {
+	char sandglass[PATH_MAX], dir[64];
+	int rounds;
+};
+
+/* The shortest of several times; one failure fails them all, since luck is no measurement. */
+struct least {
+	uint64_t ns;
+	bool some, failed;
+};
+
+void least_add(struct least *l, uint64_t ns);
+/*
+ * Runs a command, natively or in the sandbox: its time, or PROCESS_FAILED. It is words with single
+ * spaces between, or a script after "SH "; "LOOPS " in it stands for the program of loops.c, "TMP/"
+ * for the directory of a tmpfs.
+ */
+uint64_t time_command(const struct bench *b, const char *command, bool inside);
+void print_row(const char *what, const char *target, const char *measured, bool met);
+/* A row without a target. */
+void print_comparison(const char *what, const char *measured);
+/* False. */
+bool print_failed(const char *what, const char *target);
+
+#endif
