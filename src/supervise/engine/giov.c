@@ -79,6 +79,13 @@ uint64_t giov_address(const struct giov *v, uint64_t offset)
 	return part ? (uint64_t)(uintptr_t)part->iov_base + offset : 0;
 }
 
+uint64_t giov_run(const struct giov *v, uint64_t offset)
+{
+	const struct iovec *part = find(v, &offset);
+
+	return part ? part->iov_len - offset : 0;
+}
+
 static ssize_t copy(const struct giov *v, struct task *t, uint64_t offset, char *out,
 	const char *in, size_t len)
 {

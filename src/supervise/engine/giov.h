@@ -28,6 +28,8 @@ void giov_one(struct giov *ret, uint64_t addr, uint64_t len);
 MUST_CHECK int giov_read(struct giov *ret, struct task *t, uint64_t addr, uint64_t count);
 /* The guest address of byte `offset`, 0 when it is past the end. */
 uint64_t giov_address(const struct giov *v, uint64_t offset);
+/* How many bytes from `offset` on lie behind each other there. */
+uint64_t giov_run(const struct giov *v, uint64_t offset);
 /* Copies up to len bytes from `offset` on out of (into) the guest: bytes copied, or -EFAULT when
  * not one could be. */
 MUST_CHECK ssize_t giov_get(

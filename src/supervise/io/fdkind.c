@@ -118,8 +118,10 @@ void gfd_set_nonblock(struct gfd *g)
 	/* A file never blocks, and its flags were not read. */
 	if (g->kind == FDKIND_FILE || g->nonblock_set || (g->flags & O_NONBLOCK))
 		return;
-	if (fcntl(g->fd, F_SETFL, g->flags | O_NONBLOCK) == 0)
-		g->nonblock_set = true;
+	/* Its flags were read before; what follows must not wait. */
+	if (fcntl(g->fd, F_SETFL, g->flags | O_NONBLOCK) < 0)
+		abort();
+	g->nonblock_set = true;
 }
 
 void gfd_anon_name(const struct gfd *g, char *ret_name, size_t size)

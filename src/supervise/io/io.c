@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -20,7 +21,7 @@
 #include "supervise/engine/sigmask.h"
 #include "wire/sysnr.h"
 
-enum { STREAMS = 3 };
+enum { STREAMS = 3, FRUITLESS_NS = 10000000 };
 
 static struct stat own[STREAMS];
 static bool own_is_open[STREAMS];
@@ -142,9 +143,27 @@ static void look_for_signals(void)
 			sched_signals_changed();
 }
 
+/*
+ * Standard input may be ready all the while, with what nobody wants now: its end, or an edge that
+ * was seen. When nobody made a call since, only time tells whether more comes.
+ */
+static int poll_input(void)
+{
+	static uint64_t stops_when_ready = UINT64_MAX;
+	const struct timespec a_little = {.tv_nsec = FRUITLESS_NS};
+	struct pollfd p = {.fd = 0, .events = POLLIN};
+	int r;
+
+	if (stops_when_ready == report_counts.stops)
+		return nanosleep(&a_little, NULL);
+	r = poll(&p, 1, -1);
+	if (r > 0)
+		stops_when_ready = report_counts.stops;
+	return r;
+}
+
 bool io_wait_external(void)
 {
-	struct pollfd p = {.fd = 0, .events = POLLIN};
 	bool any = false;
 	int r;
 
@@ -154,7 +173,7 @@ bool io_wait_external(void)
 		return false;
 	/* Standard input is the only thing outside that a guest can wait for. Ticks and messages of
 	 * the host interrupt the wait. */
-	r = poll(&p, 1, -1);
+	r = poll_input();
 	if (has_tty)
 		look_for_signals();
 	if (r < 0)

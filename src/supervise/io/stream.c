@@ -211,6 +211,26 @@ static ssize_t put(const struct gfd *g, const void *data, size_t len, int msg_fl
 	return n < 0 ? -errno : n;
 }
 
+/* A piece from byte `at` on. What is sent over a unix socket carries the sender's credentials, so
+ * there the guest does it. */
+static ssize_t put_piece(struct task *t, const struct gfd *g, const struct giov *v, uint64_t at,
+	const struct stream_options *o)
+{
+	uint64_t rest = v->total - at;
+	size_t len = rest < STREAM_CHUNK ? rest : STREAM_CHUNK;
+	int flags = o->msg_flags & (MSG_OOB | MSG_MORE);
+	ssize_t n;
+
+	if (g->kind == FDKIND_SOCKET && socket_option(g, SO_DOMAIN) == AF_UNIX) {
+		const uint64_t arg[6] = {(uint64_t)g->number, giov_address(v, at), giov_run(v, at),
+			(uint64_t)(flags | MSG_DONTWAIT | MSG_NOSIGNAL)};
+
+		return inject(t, NR_sendto, arg);
+	}
+	n = giov_get(v, t, at, stream_chunk, len);
+	return n > 0 ? put(g, stream_chunk, (size_t)n, flags) : n;
+}
+
 static enum act write_pieces(struct task *t, struct call *c, struct gfd *g, const struct giov *v,
 	const struct stream_options *o)
 {
@@ -218,12 +238,8 @@ static enum act write_pieces(struct task *t, struct call *c, struct gfd *g, cons
 
 	gfd_set_nonblock(g);
 	while (*progress < v->total) {
-		uint64_t rest = v->total - *progress;
-		size_t len = rest < STREAM_CHUNK ? rest : STREAM_CHUNK;
-		ssize_t n = giov_get(v, t, *progress, stream_chunk, len);
+		ssize_t n = put_piece(t, g, v, *progress, o);
 
-		if (n > 0)
-			n = put(g, stream_chunk, (size_t)n, o->msg_flags & (MSG_OOB | MSG_MORE));
 		if (n == -EAGAIN) {
 			if (!t->park.timed_out) {
 				fdwait_add(t, g->fd, POLLOUT);
@@ -233,7 +249,7 @@ static enum act write_pieces(struct task *t, struct call *c, struct gfd *g, cons
 		}
 		if (n < 0 && *progress == 0)
 			return ACT_NATIVE; /* the kernel says it itself, with its signal */
-		if (n == -EPIPE && !(o->msg_flags & MSG_NOSIGNAL))
+		if (n == -EPIPE && g->kind == FDKIND_PIPE) /* sockets signal no part */
 			raise_sigpipe(t, g, v);
 		if (n <= 0)
 			break;

@@ -21,6 +21,7 @@
 #include "supervise/engine/sched.h"
 #include "supervise/io/stream.h"
 #include "supervise/engine/tighten.h"
+#include "supervise/sys/msgall.h"
 #include "wire/sysnr.h"
 
 /* A message call, taken apart. */
@@ -297,7 +298,7 @@ enum act enter_recv(struct task *t, struct call *c)
 	if ((m.flags & MSG_WAITALL) && !(m.flags & MSG_PEEK) && !o.not_blocking &&
 		stream_is_bytes(&g) && ioctl(g.fd, FIONREAD, &queued) == 0 &&
 		(t->park.progress || (uint64_t)queued < m.v.total))
-		return recv_all(t, c, &g, &m);
+		return m.header && is_unix(&g) ? msgall_receive(t, c, &g) : recv_all(t, c, &g, &m);
 	act = stream_wait_readable(t, c, &g, &o);
 	return act == ACT_NATIVE && received_matters(&g) ? ACT_LEAVE : act;
 }

@@ -39,7 +39,7 @@ enum act enter_accept(struct task *t, struct call *c)
 		return ACT_NATIVE;
 	if (getsockopt(g.fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) < 0 || !listening)
 		return ACT_NATIVE; /* EINVAL */
-	tighten(t); /* the new one's number is not known */
+	tighten(t);		   /* the new one's number is not known */
 	o.not_blocking = gfd_is_nonblock(&g);
 	return stream_wait_readable(t, c, &g, &o);
 }

@@ -43,7 +43,7 @@
 #: out reuse: worked
 #: out time stamps: ENOPROTOOPT
 #: out filter: ENOPROTOOPT
-#: out cookie: ENOPROTOOPT
+#: out memory: ENOPROTOOPT
 #: out last stamp: ENOTTY
 #: out disk blocks: ENOTTY
 #: out filter: 0

@@ -6,9 +6,9 @@
 #: out pipe writev: 3145728 bytes right in 96 reads, status 0
 #: out pipe sendfile: 3145728 bytes right in 97 reads, status 0
 #: out pipe splice: 3145728 bytes right in 96 reads, status 0
-#: out unix write: 3145728 bytes right in 68 reads, status 0
-#: out unix writev: 3145728 bytes right in 68 reads, status 0
-#: out unix send: 3145728 bytes right in 68 reads, status 0
+#: out unix write: 3145728 bytes right in 72 reads, status 0
+#: out unix writev: 3145728 bytes right in 72 reads, status 0
+#: out unix send: 3145728 bytes right in 72 reads, status 0
 #: out unix sendfile: 3145728 bytes right in 72 reads, status 0
 #: out ping-pong done
 #: out SIGPIPE

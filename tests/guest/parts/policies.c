@@ -127,10 +127,10 @@ static void sockets(void)
 	const struct sock_fprog filter = {.len = 1, .filter = &all};
 
 	print_option("reuse", setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)));
-	print_option("time stamps", setsockopt(s, SOL_SOCKET, SO_TIMESTAMP, &one, sizeof(one)));
+	print_option("time stamps", setsockopt(s, SOL_SOCKET, SO_TIMESTAMPING, &one, sizeof(one)));
 	print_option(
 		"filter", setsockopt(s, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)));
-	print_option("cookie", getsockopt(s, SOL_SOCKET, SO_COOKIE, data, &len));
+	print_option("memory", getsockopt(s, SOL_SOCKET, SO_MEMINFO, data, &len));
 	print_call("last stamp", SYS_ioctl, s, 0x8906 /* SIOCGSTAMP */, (long)data);
 	print_call("disk blocks", SYS_ioctl, 0, (long)0xc020660bL /* FS_IOC_FIEMAP */, (long)data);
 	close(s);
