@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/close_range.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -138,6 +139,8 @@ static uint32_t ask_stopping(const struct base *b, int nr)
 		return ask(b, (uint32_t)nr, 3, MAP_SHARED).answer;
 	if (nr == NR_clone)
 		return ask(b, (uint32_t)nr, 0, CLONE_FILES).answer;
+	if (nr == NR_close_range)
+		return ask(b, (uint32_t)nr, 2, CLOSE_RANGE_UNSHARE).answer;
 	return ask(b, (uint32_t)nr, -1, 0).answer;
 }
 
@@ -238,6 +241,7 @@ static void clone_flags_that_escape_are_refused(void **state)
 	assert_int_not_equal(native & SECCOMP_RET_ACTION_FULL, SECCOMP_RET_ERRNO);
 	assert_int_equal(ask(&b, NR_clone, 0, VFORK).answer, native);
 	assert_int_equal(ask(&b, NR_clone, 0, THREAD).answer, native);
+	assert_int_equal(ask(&b, NR_clone, 0, FORK | CLONE_FILES).answer, SECCOMP_RET_TRACE);
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
 		assert_int_equal(ask(&b, NR_clone, 0, refused[i] | SIGCHLD).answer, ANSWER_EPERM);
 		assert_int_equal(ask(&b, NR_clone, 0, refused[i] | THREAD).answer, ANSWER_EPERM);
@@ -271,10 +275,10 @@ static void allowed_calls_read_no_argument(void **state)
 			continue;
 		assert_true(nr == NR_clone || nr == NR_mmap || nr == NR_madvise ||
 			    nr == NR_memfd_create || nr == NR_pidfd_open || nr == NR_fcntl ||
-			    nr == NR_prlimit64 || (int)nr == NR_arch_prctl);
+			    nr == NR_prlimit64 || nr == NR_close_range || (int)nr == NR_arch_prctl);
 		reading++;
 	}
-	assert_int_equal(reading, NR_arch_prctl < 0 ? 7 : 8);
+	assert_int_equal(reading, NR_arch_prctl < 0 ? 8 : 9);
 }
 
 static void questions_about_descriptors_and_limits_do_not_stop(void **state)

@@ -5,13 +5,16 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "supervise/engine/entropy.h"
+#include "supervise/engine/futex.h"
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/inject.h"
+#include "supervise/engine/life.h"
 #include "supervise/files/path.h"
 #include "supervise/report.h"
 #include "supervise/sys/ptimer.h"
@@ -111,6 +114,18 @@ static void set_up(struct task *t, struct regs *regs)
 	t->at_exit = false;
 }
 
+/* What was in the old address space: for its other threads and for who shares it, as at an exit. */
+static void leave_memory(struct task *t)
+{
+	life_settle(t->proc);
+	futex_owner_died(t);
+	if (t->clear_tid)
+		futex_clear_tid(t->mm, t->clear_tid);
+	t->clear_tid = 0;
+	futex_settle();
+	mm_unref(t->mm);
+}
+
 void exec_done(struct task *t)
 {
 	uint64_t vdso = 0, random = 0, name = 0;
@@ -119,10 +134,10 @@ void exec_done(struct task *t)
 	struct error err;
 
 	t->proc->execing = false;
-	t->clear_tid = 0;
+	t->proc->exit_signal = SIGCHLD;
 	ptimer_stop(t->proc);
 	sysv_processes_changed();
-	mm_unref(t->mm);
+	leave_memory(t);
 	t->mm = mm_new();
 	if (!read_auxv(t->tid, &vdso, &random, &name) || arch_regs_read(t->tid, &regs) < 0)
 		return; /* killed meanwhile */

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/close_range.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdint.h>
@@ -73,6 +74,7 @@ static const struct check {
 	{NR_fcntl, 1, EQUAL, F_GETFD, NATIVE},
 	{NR_fcntl, 1, EQUAL, F_SETFD, NATIVE},
 	{NR_fcntl, 1, EQUAL, F_DUPFD_CLOEXEC, NATIVE},
+
 	/* To escape from the supervisor. */
 	{NR_clone, 0, ANY_BIT, CLONE_UNTRACED, EPERM},
 	/* Namespaces of its own. CLONE_NEWTIME is a bit of the exit signal here: it needs clone3.
@@ -80,6 +82,7 @@ static const struct check {
 	{NR_clone, 0, ANY_BIT, CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC, EPERM},
 	{NR_clone, 0, ANY_BIT, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET, EPERM},
 	{NR_clone, 0, OWN_TABLE, 0, NATIVE},
+	{NR_close_range, 2, NO_BIT, CLOSE_RANGE_UNSHARE, NATIVE},
 	/* Whether the host has huge pages to spare is not for the guest to know. */
 	{NR_mmap, 3, ANY_BIT, MAP_HUGETLB, ENOMEM},
 	/* Of shared memory the host's limit shows in the sizes that it refuses. */

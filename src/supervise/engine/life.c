@@ -4,16 +4,21 @@
  *
  * How it works: a child is known from its parent's event on and joins the queue once its own first
  * stop was seen. A process is gone when its main thread is reported, which the kernel does last;
- * who dies by exit_group, a signal or exec is collected whole before anybody else runs.
+ * who dies by exit_group, a signal or exec is collected whole before anybody else runs. The reports
+ * of one process come in the host's order: whom its threads' ends wake is therefore put off until
+ * all of them are there, and then taken in order of creation.
  */
 #include "supervise/engine/life.h"
 
 #include <linux/sched.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "supervise/engine/futex.h"
 #include "supervise/host.h"
 #include "supervise/engine/loop.h"
@@ -43,10 +48,22 @@ int life_status(void)
 	return first_gone ? first_status : -1;
 }
 
+static struct process *child_process(const struct task *t, pid_t pid, uint64_t flags)
+{
+	const struct process *of = t->proc;
+	struct process *p = process_new(pid, flags & CLONE_PARENT ? of->parent : of->pid);
+
+	p->parent_tid = flags & CLONE_PARENT ? of->parent_tid : t->tid;
+	p->exit_signal = flags & CLONE_PARENT ? of->exit_signal : (int)(flags & CSIGNAL);
+	p->tight = of->tight;
+	p->own_filter = of->own_filter;
+	return p;
+}
+
 void life_birth(struct task *t, unsigned event)
 {
 	unsigned long tid = 0;
-	uint64_t flags = event == PTRACE_EVENT_FORK ? 0 : CLONE_VM | CLONE_VFORK;
+	uint64_t flags = SIGCHLD | (event == PTRACE_EVENT_FORK ? 0 : CLONE_VM | CLONE_VFORK);
 	struct task *child;
 	struct process *proc;
 	struct mm *mm;
@@ -68,13 +85,11 @@ void life_birth(struct task *t, unsigned event)
 	if (flags & CLONE_THREAD)
 		proc = t->proc;
 	else {
-		proc = process_new(
-			(pid_t)tid, flags & CLONE_PARENT ? t->proc->parent : t->proc->pid);
-		proc->tight = t->proc->tight;
-		proc->own_filter = t->proc->own_filter;
+		proc = child_process(t, (pid_t)tid, flags);
 		sysv_processes_changed();
 	}
 	child = task_new((pid_t)tid, proc, mm);
+	child->own_files = flags & CLONE_THREAD && (t->own_files || !(flags & CLONE_FILES));
 	if (flags & CLONE_CHILD_CLEARTID)
 		child->clear_tid = arch_clone_child_tid(&t->call);
 	args[0] = child->ordinal;
@@ -105,6 +120,60 @@ void life_release_vfork(struct task *child)
 		}
 }
 
+/* ---- ends ---- */
+
+/* A thread that is gone, and whose address to clear in which memory. */
+struct death {
+	uint32_t ordinal;
+	struct mm *mm; /* a reference */
+	uint64_t clear_tid;
+	struct death *next; /* in order of creation of the threads */
+};
+
+static void put_off(struct task *t)
+{
+	struct death *d = mem_alloc(sizeof(*d)), **at = &t->proc->deaths;
+
+	*d = (struct death){.ordinal = t->ordinal, .mm = t->mm, .clear_tid = t->clear_tid};
+	t->mm->refs++;
+	while (*at && (*at)->ordinal < d->ordinal)
+		at = &(*at)->next;
+	d->next = *at;
+	*at = d;
+	futex_owner_died(t);
+}
+
+void life_settle(struct process *p)
+{
+	if (!p->deaths)
+		return;
+	for (struct death *d = p->deaths, *next; d; d = next) {
+		next = d->next;
+		if (d->clear_tid)
+			futex_clear_tid(d->mm, d->clear_tid);
+		mm_unref(d->mm);
+		free(d);
+	}
+	p->deaths = NULL;
+	futex_settle();
+}
+
+/* The thread that a process's children are given to when theirs ends. */
+static pid_t first_thread(const struct process *p, const struct task *but)
+{
+	for (const struct task *t = task_list; t; t = t->next)
+		if (t->proc == p && t != but && !(p->leader_gone && t->tid == p->pid))
+			return t->tid;
+	return p->pid;
+}
+
+static void give_children(const struct process *p, const struct task *from)
+{
+	for (struct process *q = process_list; q; q = q->next)
+		if (q->parent == p->pid && q->parent_tid == from->tid)
+			q->parent_tid = first_thread(p, from);
+}
+
 /* Who adopts the children of a dead process: its nearest living ancestor that said so, else init.
  */
 static pid_t new_parent(const struct process *dead)
@@ -114,6 +183,13 @@ static pid_t new_parent(const struct process *dead)
 	while (p && (p->zombie || !p->subreaper))
 		p = process_find(p->parent);
 	return p ? p->pid : 1;
+}
+
+static pid_t heir_of(pid_t pid)
+{
+	const struct process *p = process_find(pid);
+
+	return p ? first_thread(p, NULL) : pid;
 }
 
 static void process_gone(struct process *p, int status)
@@ -131,6 +207,8 @@ static void process_gone(struct process *p, int status)
 		if (q->parent == p->pid) {
 			q->doomed = q->dies_with_parent;
 			q->parent = new_parent(p);
+			q->parent_tid = heir_of(q->parent);
+			q->exit_signal = SIGCHLD;
 			if (q->zombie && q->parent == 1)
 				process_free(q);
 		}
@@ -150,8 +228,6 @@ static void process_gone(struct process *p, int status)
 void life_task_gone(struct task *t, int status)
 {
 	struct process *p = t->proc;
-	struct mm *mm = t->mm;
-	uint64_t clear_tid = t->clear_tid;
 	bool leader = t->tid == p->pid;
 
 	if (!t->exiting && !p->execing)
@@ -159,19 +235,20 @@ void life_task_gone(struct task *t, int status)
 	sched_remove(t);
 	life_release_vfork(t);
 	loop_forget(t);
-	mm->refs++;
+	put_off(t);
+	give_children(p, t);
 	task_free(t);
-	if (clear_tid)
-		futex_wake_address(mm, clear_tid, 1);
-	futex_owner_died();
 	sysv_task_gone();
-	mm_unref(mm);
+	if (!p->dying && !p->execing)
+		life_settle(p);
 	sched_busy();
 	/* The main thread went before: its report comes now, and is waited for like a death. */
 	if (!leader && p->leader_gone && p->tasks == 1)
 		p->dying = true;
-	if (leader && p->tasks == 0)
+	if (leader && p->tasks == 0) {
+		life_settle(p);
 		process_gone(p, status);
+	}
 }
 
 /* A main thread that exits before its group: no report comes until the group is gone. */
@@ -183,8 +260,9 @@ bool life_leader_left(struct task *t)
 		usleep(50);
 	t->state = TASK_LEFT;
 	t->proc->leader_gone = true;
-	if (t->clear_tid)
-		futex_wake_address(t->mm, t->clear_tid, 1);
+	put_off(t);
+	give_children(t->proc, t);
+	life_settle(t->proc);
 	t->clear_tid = 0;
 	return true;
 }
@@ -205,10 +283,14 @@ struct task *life_exec_renamed(pid_t tid)
 		if (q->proc == t->proc && q != t) {
 			sched_remove(q);
 			life_release_vfork(q);
+			put_off(q);
 			task_free(q);
 		}
 	}
 	t->tid = tid;
 	t->proc->leader_gone = false;
+	for (struct process *q = process_list; q; q = q->next)
+		if (q->parent == tid)
+			q->parent_tid = tid;
 	return t;
 }

@@ -16,6 +16,8 @@ int life_status(void);
 /* t stands at its fork, vfork or clone event. */
 void life_birth(struct task *t, unsigned event);
 /* The kernel reported that t is gone: frees it. */
+/* Whom the ends of p's threads wake, all of them being told. */
+void life_settle(struct process *p);
 void life_task_gone(struct task *t, int status);
 /* t was resumed in its exit call: true when it is a main thread that leaves before its group, for
  * which no report comes. */

@@ -173,6 +173,11 @@ void park_never_restart(struct task *t)
 	t->restart = EINTR;
 }
 
+void park_always_restart(struct task *t)
+{
+	t->restart = ERESTART_NOINTR;
+}
+
 void sched_idle(struct task *t, uint32_t weight)
 {
 	if (t->idle_epoch != busy_epoch) {
@@ -428,9 +433,4 @@ struct task *sched_next(void)
 		somebody_ran = true;
 		return t;
 	}
-}
-
-uint64_t sched_park_seq(void)
-{
-	return ++park_seq;
 }

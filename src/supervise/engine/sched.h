@@ -43,15 +43,15 @@ uint32_t sched_runnable(void);
  */
 enum act park_on(struct task *t, enum park_kind kind);
 enum act park_on_until(struct task *t, enum park_kind kind, uint64_t deadline_ns);
-/* A place behind everybody who parked so far (requeue). */
-uint64_t sched_park_seq(void);
 
 /* The kernel's own codes for an interrupted call (include/linux/errno.h); they never reach a guest.
  */
-enum { ERESTART_SYS = 512, ERESTART_NOHAND = 514 };
+enum { ERESTART_SYS = 512, ERESTART_NOINTR = 513, ERESTART_NOHAND = 514 };
 /* The call ends with EINTR when a handler runs, SA_RESTART or not: signal(7). Without this it
  * restarts. */
 void park_no_restart(struct task *t);
+/* It starts again even after a handler without SA_RESTART. */
+void park_always_restart(struct task *t);
 /* It ends with EINTR though no handler ran: after a stop and SIGCONT too. */
 void park_never_restart(struct task *t);
 
@@ -93,7 +93,7 @@ void sched_children_changed(void);
 void sched_moved(void);
 /* A task became TASK_SPINNING: its memory is looked at before each switch. */
 void sched_spinning(void);
-/* A parked task whose wait was ended by an explicit wake (futex). */
+/* The deadline of a parked task is over, or its wait was ended otherwise. */
 void sched_wake(struct task *t);
 
 #endif

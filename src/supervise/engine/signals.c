@@ -67,6 +67,10 @@ static void interrupt(struct task *t)
 	/* Part of a transfer is done: that is the call's answer, and the signal comes after it. */
 	if (t->park.progress && sigmask_interrupts(t, sigmask_blocked(t)))
 		stop_complete(t, call_done(&t->call, (int64_t)t->park.progress));
+	else if (t->park.on_signal && sigmask_interrupts(t, sigmask_blocked(t)))
+		stop_complete(t, call_done(&t->call, t->park.on_signal));
+	else if (t->park.on_signal)
+		return; /* as if it had not come: the call could not be made again */
 	else if (t->park.has_mask)
 		stop_complete(t, t->row->leave == leave_none ? ACT_NATIVE : ACT_LEAVE);
 	else

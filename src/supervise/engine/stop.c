@@ -8,6 +8,7 @@
 
 #include "supervise/engine/choice.h"
 #include "supervise/engine/fdwait.h"
+#include "supervise/engine/futex.h"
 #include "supervise/host.h"
 #include "supervise/engine/loop.h"
 #include "supervise/report.h"
@@ -77,6 +78,7 @@ static void carry_out(struct task *t, enum act act, bool was_parked)
 	bool reissued = t->at_exit && (act == ACT_NATIVE || act == ACT_LEAVE);
 
 	timer_disarm(&t->park_timer);
+	futex_cancel(t);
 	if (was_parked && act != ACT_DONE && t->park.has_mask)
 		t->park.interrupted =
 			true; /* should the kernel start it again, its deadline stays */
@@ -164,6 +166,7 @@ void stop_reissue(struct task *t)
 	if (arch_call_reissue(t->tid, &regs, &t->call, t->restart) < 0 && errno != ESRCH)
 		abort();
 	choice_cancel(t);
+	futex_cancel(t);
 	t->at_exit = false;
 	t->reissued = true;
 	t->reissue_ip = arch_ip(&regs);

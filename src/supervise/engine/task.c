@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "supervise/engine/fdwait.h"
+#include "supervise/engine/futex.h"
 #include "supervise/report.h"
 #include "supervise/sys/itimer.h"
 #include "supervise/sys/ptimer.h"
@@ -72,6 +74,8 @@ struct process *process_new(pid_t pid, pid_t parent)
 	p->pid = pid;
 	p->ordinal = ++process_ordinal;
 	p->parent = parent;
+	p->parent_tid = parent;
+	p->exit_signal = SIGCHLD;
 	p->pidfd = -1;
 	p->start_ns = clock_monotonic();
 	while (*tail)
@@ -130,6 +134,8 @@ void task_free(struct task *t)
 		}
 	timer_disarm(&t->park_timer);
 	fdwait_forget(t);
+	futex_cancel(t);
+	free(t->futex_waiters);
 	t->proc->tasks--;
 	mm_unref(t->mm);
 	free(t);
@@ -173,8 +179,15 @@ static int dup_from_thread(const struct task *t, int fd)
 
 int task_dup_fd(struct task *t, int fd)
 {
-	int pidfd = process_pidfd(t->proc), r;
+	int pidfd = t->own_files ? -1 : process_pidfd(t->proc), r;
 
+	if (t->own_files) {
+		r = dup_from_thread(t, fd);
+		if (r < 0 && errno == EINVAL) /* before Linux 6.9 */
+			report_not_enforced(REASON_UNMODELLED,
+				"a thread has descriptors of its own, which this kernel hides");
+		return r;
+	}
 	if (pidfd < 0)
 		return -1;
 	r = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);

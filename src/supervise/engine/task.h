@@ -41,16 +41,18 @@ struct itimer {
 
 struct process {
 	pid_t pid;
-	uint32_t ordinal;      /* from 1 in order of creation */
-	pid_t parent;	       /* pid of the real parent, 1 for orphans without a subreaper */
-	bool subreaper;	       /* adopts its descendants' orphans: PR_SET_CHILD_SUBREAPER */
-	int tasks;	       /* live threads */
-	bool dying;	       /* the whole group is on its way out */
-	bool execing;	       /* inside execve: its other threads die quietly */
-	bool zombie;	       /* dead and, as far as we know, not collected by its parent */
-	uint32_t tight;	       /* descriptors below it are mediated: tighten.h */
-	bool own_filter;       /* the guest installed a seccomp filter of its own */
-	bool leader_gone;      /* the main thread left before the others */
+	uint32_t ordinal; /* from 1 in order of creation */
+	pid_t parent;	  /* pid of the real parent, 1 for orphans without a subreaper */
+	pid_t parent_tid; /* the thread of it where waits with __WNOTHREAD find it */
+	int exit_signal;  /* what its death tells its parent: SIGCHLD, or as clone(2) was told */
+	bool subreaper;	  /* adopts its descendants' orphans: PR_SET_CHILD_SUBREAPER */
+	int tasks;	  /* live threads */
+	bool dying;	  /* the whole group is on its way out */
+	bool execing;	  /* inside execve: its other threads die quietly */
+	bool zombie;	  /* dead and, as far as we know, not collected by its parent */
+	uint32_t tight;	  /* descriptors below it are mediated: tighten.h */
+	bool own_filter;  /* the guest installed a seccomp filter of its own */
+	bool leader_gone; /* the main thread left before the others */
 	bool dies_with_parent; /* PR_SET_PDEATHSIG is SIGKILL, which we send ourselves */
 	bool doomed;	       /* its parent died: to be killed at the next occasion */
 	bool stop_untold;      /* stopped, and no wait of its parent has told it */
@@ -64,6 +66,7 @@ struct process {
 	struct itimer itimers[ITIMERS];
 	struct ptimer *ptimers; /* sys/ptimer.c */
 	int32_t ptimer_next;	/* the next one's number */
+	struct death *deaths;	/* life.c: threads whose ends are told together */
 	struct process *next;	/* in order of creation */
 };
 
@@ -81,15 +84,15 @@ enum task_state {
 /* Why a parked task sleeps. */
 enum park_kind {
 	PARK_TIME = 1, /* only its deadline (or a signal) ends it */
-	PARK_FUTEX,    /* futex_wake sets park.woken */
-	PARK_FD,       /* descriptor readiness, a lock, a FIFO: tried again at every switch */
+	PARK_FUTEX,    /* sys/futex.h */
+	PARK_FD,       /* descriptor readiness (fdwait.h), a lock, a FIFO */
 	PARK_CHILD,    /* a child: tried again when one died or stopped */
 };
 
 /* What a parked call remembers between its tries; all zero when a new call starts. */
 struct park {
 	enum park_kind kind;
-	bool woken;	   /* somebody woke it explicitly (futex) */
+
 	bool timed_out;	   /* its deadline passed */
 	bool has_deadline; /* `timer.deadline_ns` was fixed by an earlier try */
 	bool external;	   /* what it waits for comes from outside the sandbox */
@@ -97,10 +100,10 @@ struct park {
 	bool has_mask; /* `mask` decides which signals end it, and the kernel then does the call */
 	uint64_t mask; /* bit sig - 1: that signal does not end it */
 	uint64_t deadline_ns;
-	uint64_t progress;  /* for calls done in pieces: bytes so far */
-	uint64_t key[3];    /* futex key */
-	uint32_t bits;	    /* futex bitset */
-	uint64_t addr;	    /* futex word in the guest */
+	uint64_t progress; /* for calls done in pieces: bytes so far */
+	int64_t on_signal; /* the answer when a signal ends it; 0: as `restart` says */
+	uint64_t key[3];   /* what it waits for, as its handler has it: a FIFO, say */
+	uint32_t bits;
 	uint64_t seq;	    /* order of parking */
 	bool watched;	    /* fdwait.h tells when its descriptors change */
 	bool unwatchable;   /* ...and could not this time */
@@ -151,6 +154,7 @@ struct task {
 	int restart;	    /* ERESTARTSYS, ERESTARTNOHAND or EINTR */
 	int signal;	    /* to deliver at the next resume */
 	uint64_t clear_tid; /* CLONE_CHILD_CLEARTID address */
+	bool own_files;	    /* a thread whose descriptors are not its main thread's */
 	uint64_t start_ns;
 	uint32_t idle;		  /* weight of idle acts in epoch `idle_epoch` */
 	uint64_t idle_epoch;	  /* counts the non-idle calls of all tasks */
@@ -162,7 +166,11 @@ struct task {
 	uint32_t stops; /* calls that stopped: sched.h */
 	bool turn;	/* in the queue, and not answered yet: its handler runs when its turn comes,
 			 * since      whoever runs before may take away what it would go on with */
-	uint64_t turn_looks;	/* signals had been looked at so often when it joined */
+	uint64_t turn_looks;		    /* signals had been looked at so often when it joined */
+	struct futex_waiter *futex_waiters; /* sys/futexq.h: where it waits, futex_count of them */
+	uint32_t futex_count, futex_room;
+	bool futex_woken; /* with this answer */
+	int64_t futex_answer;
 	uint32_t fd_slot;	/* fdwait.h; 0: none yet */
 	uint32_t fd_generation; /* of its tries */
 	struct spin *spin;	/* TASK_SPINNING: on what */

@@ -2,159 +2,60 @@
 /*
  * Futexes, emulated whole: the kernel never sees a wait or a wake.
  *
- * How it works: a waiter is a task parked with PARK_FUTEX and its key; the queue of a word is those
- * tasks in the order in which they parked. A key names the memory, not the address: private memory
- * is (address space, address), shared mappings are (device, inode, offset), so that shared and
- * private operations on private memory meet. PI operations are refused like on a kernel without
- * them.
+ * How it works: a waiter is a task parked with PARK_FUTEX that stands in the queue of its word
+ * (futexq.h), in the order in which they came. A wake takes it out of there and puts it into the
+ * run queue; its answer is given when its turn comes. Answers and their order are those of
+ * kernel/futex: what it checks first is checked first here.
  */
-#include "supervise/engine/futex.h"
+#include "supervise/sys/futex.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/sysmacros.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "supervise/engine/clock.h"
+#include "supervise/engine/futex.h"
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
 #include "supervise/engine/sched.h"
 
 #define NS_PER_S 1000000000ull
-#define KEY_PRIVATE (1ull << 63)
 
 enum { BITS_ANY = -1 };
 
-static void private_key(const struct mm *mm, uint64_t addr, uint64_t key[3])
+static bool is_private(const struct call *c)
 {
-	key[0] = KEY_PRIVATE | mm->ordinal;
-	key[1] = addr;
-	key[2] = 0;
+	return c->arg[1] & FUTEX_PRIVATE_FLAG;
 }
 
-/* A line of /proc/PID/maps that holds addr and is a shared mapping gives its object as the key. */
-static bool shared_line(const char *line, uint64_t addr, uint64_t key[3], bool *ret_holds)
+bool futex_is_decided(struct task *t, struct call *c, enum act *ret_act)
 {
-	unsigned long start, end, offset, inode;
-	unsigned major_nr, minor_nr;
-	char perms[5];
-
-	*ret_holds = false;
-	if (sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &start, &end, perms, &offset, &major_nr,
-		    &minor_nr, &inode) != 7 ||
-		addr < start || addr >= end)
+	if (t->futex_woken)
+		*ret_act = call_done(c, t->futex_answer);
+	else if (t->park.timed_out)
+		*ret_act = call_done(c, -ETIMEDOUT);
+	else if (t->futex_count)
+		*ret_act = park_on(t, PARK_FUTEX);
+	else
 		return false;
-	*ret_holds = true;
-	if (perms[3] != 's')
-		return false;
-	key[0] = makedev(major_nr, minor_nr);
-	key[1] = inode;
-	key[2] = addr - start + offset;
 	return true;
 }
 
-static void shared_key(struct task *t, uint64_t addr, uint64_t key[3])
+int futex_compare(struct task *t, uint64_t addr, uint32_t value)
 {
-	char path[32], line[4352];
-	bool holds = false;
-	FILE *f;
+	uint32_t word;
 
-	private_key(t->mm, addr, key);
-	snprintf(path, sizeof(path), "/proc/%d/maps", t->tid);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	while (!holds && fgets(line, sizeof(line), f))
-		if (shared_line(line, addr, key, &holds))
-			break;
-	fclose(f);
+	if (gmem_read(t, addr, &word, sizeof(word)) < 0)
+		return -EFAULT;
+	return word == value ? 0 : -EAGAIN;
 }
 
-static void get_key(struct task *t, uint64_t addr, int op, uint64_t key[3])
+/* ---- wait ---- */
+
+int futex_deadline(struct task *t, const struct call *c, uint64_t *ret_ns)
 {
-	if (op & FUTEX_PRIVATE_FLAG)
-		private_key(t->mm, addr, key);
-	else
-		shared_key(t, addr, key);
-}
-
-static bool is_waiter(const struct task *t, const uint64_t key[3], uint32_t bits)
-{
-	return t->state == TASK_PARKED && t->park.kind == PARK_FUTEX && !t->park.woken &&
-	       memcmp(t->park.key, key, sizeof(t->park.key)) == 0 && (t->park.bits & bits);
-}
-
-/* The waiter that parked first. */
-static struct task *first_waiter(const uint64_t key[3], uint32_t bits)
-{
-	struct task *found = NULL;
-
-	for (struct task *t = task_list; t; t = t->next)
-		if (is_waiter(t, key, bits) && (!found || t->park.seq < found->park.seq))
-			found = t;
-	return found;
-}
-
-static uint32_t wake(const uint64_t key[3], uint32_t count, uint32_t bits)
-{
-	uint32_t woken = 0;
-	struct task *t;
-
-	while (woken < count && (t = first_waiter(key, bits)) != NULL) {
-		t->park.woken = true;
-		woken++;
-		sched_wake(t);
-	}
-	return woken;
-}
-
-static uint32_t requeue(const uint64_t from[3], const uint64_t to[3], uint32_t count)
-{
-	uint32_t moved = 0;
-	struct task *t;
-
-	if (memcmp(from, to, 3 * sizeof(*from)) == 0)
-		return 0;
-	while (moved < count && (t = first_waiter(from, (uint32_t)BITS_ANY)) != NULL) {
-		memcpy(t->park.key, to, sizeof(t->park.key));
-		t->park.seq = sched_park_seq(); /* behind those that wait there already */
-		moved++;
-	}
-	return moved;
-}
-
-void futex_wake_address(const struct mm *mm, uint64_t addr, uint32_t count)
-{
-	uint64_t key[3];
-
-	private_key(mm, addr, key);
-	wake(key, count, (uint32_t)BITS_ANY);
-}
-
-void futex_owner_died(void)
-{
-	for (struct task *t = task_list, *next; t; t = next) {
-		uint32_t word;
-
-		next = t->next;
-		if (t->state != TASK_PARKED || t->park.kind != PARK_FUTEX || t->park.woken)
-			continue;
-		if (gmem_read(t, t->park.addr, &word, sizeof(word)) == 0 &&
-			(word & FUTEX_OWNER_DIED)) {
-			t->park.woken = true;
-			sched_wake(t);
-		}
-	}
-}
-
-/* The absolute deadline on the monotonic clock: 0 or a negative errno; UINT64_MAX for none. */
-static int read_deadline(struct task *t, const struct call *c, int cmd, uint64_t *ret_ns)
-{
+	int cmd = (int)c->arg[1] & FUTEX_CMD_MASK;
 	struct timespec ts;
 	uint64_t ns;
 
@@ -170,151 +71,314 @@ static int read_deadline(struct task *t, const struct call *c, int cmd, uint64_t
 	ns = (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 	if (cmd == FUTEX_WAIT)
 		*ret_ns = clock_monotonic() + ns;
-	else if (c->arg[1] & FUTEX_CLOCK_REALTIME)
+	else if (cmd == FUTEX_LOCK_PI || (c->arg[1] & FUTEX_CLOCK_REALTIME))
 		*ret_ns = clock_from_realtime(ns);
 	else
 		*ret_ns = ns;
 	return 0;
 }
 
-static enum act wait_on(struct task *t, struct call *c, int cmd, uint32_t bits)
+enum act futex_park(struct task *t, struct call *c, uint64_t deadline_ns)
 {
+	if (deadline_ns > clock_monotonic())
+		return park_on_until(t, PARK_FUTEX, deadline_ns);
+	futex_cancel(t);
+	sched_idle(t, SCHED_IDLE_CALL);
+	return call_done(c, -ETIMEDOUT);
+}
+
+static enum act wait_on(struct task *t, struct call *c, uint32_t bits)
+{
+	uint32_t value = (uint32_t)c->arg[2];
+	struct futex_waiter *w;
+	struct futex_key key;
 	uint64_t deadline;
-	uint32_t word;
+	enum act act;
 	int r;
 
-	if (t->park.woken)
-		return call_done(c, 0);
-	if (t->park.timed_out)
-		return call_done(c, -ETIMEDOUT);
-	if (t->park.kind == PARK_FUTEX && t->state == TASK_PARKED)
-		return ACT_PARK;
-	if (!bits)
-		return call_done(c, -EINVAL);
-	r = read_deadline(t, c, cmd, &deadline);
+	if (futex_is_decided(t, c, &act))
+		return act;
+	r = futex_deadline(t, c, &deadline);
+	if (r == 0 && !bits)
+		r = -EINVAL;
+	if (r == 0)
+		r = futexq_key(t, c->arg[0], is_private(c), &key);
+	if (r == 0)
+		r = futex_compare(t, c->arg[0], value);
 	if (r < 0)
 		return call_done(c, r);
-	if (c->arg[0] % sizeof(word))
-		return call_done(c, -EINVAL);
-	if (gmem_read(t, c->arg[0], &word, sizeof(word)) < 0)
-		return call_done(c, -EFAULT);
-	if (word != (uint32_t)c->arg[2])
-		return call_done(c, -EAGAIN);
-	get_key(t, c->arg[0], (int)c->arg[1], t->park.key);
-	t->park.bits = bits;
-	t->park.addr = c->arg[0];
+	w = futexq_prepare(t, 1);
+	w->bits = bits;
+	w->addr = c->arg[0];
+	futexq_join(w, &key);
+	w->queue->robust |= value & FUTEX_WAITERS;
+	/* As in the kernel, whose restart block acts like it for handlers. */
 	if (deadline != UINT64_MAX)
-		park_no_restart(
-			t); /* as the kernel, whose restart block acts like it for handlers */
-	return park_on_until(t, PARK_FUTEX, deadline);
+		park_no_restart(t);
+	return futex_park(t, c, deadline);
+}
+
+/* One of several: struct futex_waitv. */
+static int join_one(struct task *t, struct futex_waiter *w, const struct futex_waitv *of)
+{
+	struct futex_key key;
+	int r = futexq_key(t, of->uaddr, of->flags & FUTEX_PRIVATE_FLAG, &key);
+
+	if (r == 0)
+		r = futex_compare(t, of->uaddr, (uint32_t)of->val);
+	if (r < 0)
+		return r;
+	w->bits = (uint32_t)BITS_ANY;
+	w->addr = of->uaddr;
+	futexq_join(w, &key);
+	w->queue->robust |= of->val & FUTEX_WAITERS;
+	return 0;
+}
+
+static int read_waitv(struct task *t, const struct call *c, struct futex_waitv *ret)
+{
+	size_t count = (size_t)(uint32_t)c->arg[1];
+	struct futex_key key;
+
+	if (gmem_read(t, c->arg[0], ret, count * sizeof(*ret)) < 0)
+		return -EFAULT;
+	for (size_t i = 0; i < count; i++)
+		if (ret[i].flags & ~(uint32_t)(FUTEX_32 | FUTEX_PRIVATE_FLAG) ||
+			!(ret[i].flags & FUTEX_32) || ret[i].__reserved)
+			return -EINVAL;
+	for (size_t i = 0; i < count; i++) {
+		int r = futexq_key(t, ret[i].uaddr, ret[i].flags & FUTEX_PRIVATE_FLAG, &key);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int waitv_deadline(struct task *t, const struct call *c, uint64_t *ret_ns)
+{
+	struct call like = {
+		.arg = {0, FUTEX_WAIT_BITSET, 0, c->arg[3]}}; /* absolute, as that one */
+
+	if (c->arg[3] && (int)c->arg[4] == CLOCK_REALTIME)
+		like.arg[1] |= FUTEX_CLOCK_REALTIME;
+	else if (c->arg[3] && (int)c->arg[4] != CLOCK_MONOTONIC)
+		return -EINVAL;
+	return futex_deadline(t, &like, ret_ns);
+}
+
+enum act enter_futex_waitv(struct task *t, struct call *c)
+{
+	static struct futex_waitv of[FUTEX_WAITV_MAX];
+	uint32_t count = (uint32_t)c->arg[1];
+	struct futex_waiter *waiters;
+	uint64_t deadline;
+	enum act act;
+	int r = 0;
+
+	if (futex_is_decided(t, c, &act)) {
+		/* As the kernel: of those that were woken the last. */
+		for (uint32_t i = 0; t->futex_woken && i < t->futex_count; i++)
+			c->result = t->futex_waiters[i].queue ? c->result : (int64_t)i;
+		return act;
+	}
+	if ((uint32_t)c->arg[2] || !count || count > FUTEX_WAITV_MAX || !c->arg[0])
+		return call_done(c, -EINVAL);
+	r = waitv_deadline(t, c, &deadline);
+	if (r == 0)
+		r = read_waitv(t, c, of);
+	if (r < 0)
+		return call_done(c, r);
+	waiters = futexq_prepare(t, count);
+	for (uint32_t i = 0; i < count && r == 0; i++)
+		r = join_one(t, &waiters[i], &of[i]);
+	if (r == 0)
+		return futex_park(t, c, deadline);
+	futex_cancel(t);
+	return call_done(c, r);
+}
+
+/* ---- wake and requeue ---- */
+
+int64_t futex_wake_some(const struct futex_key *key, int32_t count, uint32_t bits)
+{
+	struct futex_queue *q = futexq_find(key);
+	struct futex_waiter *next;
+	int64_t woken = 0;
+
+	for (struct futex_waiter *w = q ? q->first : NULL; w; w = next) {
+		next = w->next;
+		if (w->kind != FUTEX_PLAIN)
+			return -EINVAL;
+		if (!(w->bits & bits))
+			continue;
+		futexq_wake(w, 0);
+		/* One at least, as in the kernel. */
+		if (++woken >= count)
+			break;
+	}
+	return woken;
+}
+
+static int64_t wake(struct task *t, const struct call *c, uint32_t bits)
+{
+	struct futex_key key;
+	int r;
+
+	if (!bits)
+		return -EINVAL;
+	r = futexq_key(t, c->arg[0], is_private(c), &key);
+	return r < 0 ? r : futex_wake_some(&key, (int32_t)c->arg[2], bits);
+}
+
+/* The operation of FUTEX_WAKE_OP: 0 or a negative errno. */
+static int operate(uint32_t how, int32_t old, int32_t *ret_value)
+{
+	int32_t arg = (int32_t)(how << 8) >> 20;
+
+	if (how >> 28 & FUTEX_OP_OPARG_SHIFT)
+		arg = (int32_t)(1u << (arg & 31));
+	switch (how >> 28 & 7) {
+	case FUTEX_OP_SET:
+		*ret_value = arg;
+		return 0;
+	case FUTEX_OP_ADD:
+		*ret_value = (int32_t)((uint32_t)old + (uint32_t)arg);
+		return 0;
+	case FUTEX_OP_OR:
+		*ret_value = old | arg;
+		return 0;
+	case FUTEX_OP_ANDN:
+		*ret_value = old & ~arg;
+		return 0;
+	case FUTEX_OP_XOR:
+		*ret_value = old ^ arg;
+		return 0;
+	default:
+		return -ENOSYS;
+	}
+}
+
+/* The comparison with what was there: 1, 0, or -ENOSYS. */
+static int holds(uint32_t how, int32_t old)
+{
+	int32_t arg = (int32_t)(how << 20) >> 20;
+
+	switch (how >> 24 & 15) {
+	case FUTEX_OP_CMP_EQ:
+		return old == arg;
+	case FUTEX_OP_CMP_NE:
+		return old != arg;
+	case FUTEX_OP_CMP_LT:
+		return old < arg;
+	case FUTEX_OP_CMP_LE:
+		return old <= arg;
+	case FUTEX_OP_CMP_GT:
+		return old > arg;
+	case FUTEX_OP_CMP_GE:
+		return old >= arg;
+	default:
+		return -ENOSYS;
+	}
 }
 
 static int64_t wake_op(struct task *t, const struct call *c)
 {
-	uint32_t how = (uint32_t)c->arg[5], op = how >> 28 & 7, cmp = how >> 24 & 15;
-	int32_t oparg = (int32_t)(how << 8) >> 20, cmparg = (int32_t)(how << 20) >> 20;
-	uint64_t key[3], key2[3];
+	uint32_t how = (uint32_t)c->arg[5];
+	int r, is_true;
+	struct futex_key key, key2;
+	int64_t woken, more;
 	int32_t old, value;
-	bool is_true;
-	int64_t woken;
 
-	if (how >> 28 & FUTEX_OP_OPARG_SHIFT)
-		oparg = (int32_t)(1u << (oparg & 31));
-	if (gmem_read(t, c->arg[4], &old, sizeof(old)) < 0)
-		return -EFAULT;
-	switch (op) {
-	case FUTEX_OP_SET:
-		value = oparg;
-		break;
-	case FUTEX_OP_ADD:
-		value = (int32_t)((uint32_t)old + (uint32_t)oparg);
-		break;
-	case FUTEX_OP_OR:
-		value = old | oparg;
-		break;
-	case FUTEX_OP_ANDN:
-		value = old & ~oparg;
-		break;
-	case FUTEX_OP_XOR:
-		value = old ^ oparg;
-		break;
-	default:
-		return -ENOSYS;
-	}
-	if (gmem_write(t, c->arg[4], &value, sizeof(value)) < 0)
-		return -EFAULT;
-	switch (cmp) {
-	case FUTEX_OP_CMP_EQ:
-		is_true = old == cmparg;
-		break;
-	case FUTEX_OP_CMP_NE:
-		is_true = old != cmparg;
-		break;
-	case FUTEX_OP_CMP_LT:
-		is_true = old < cmparg;
-		break;
-	case FUTEX_OP_CMP_LE:
-		is_true = old <= cmparg;
-		break;
-	case FUTEX_OP_CMP_GT:
-		is_true = old > cmparg;
-		break;
-	case FUTEX_OP_CMP_GE:
-		is_true = old >= cmparg;
-		break;
-	default:
-		return -ENOSYS;
-	}
-	get_key(t, c->arg[0], (int)c->arg[1], key);
-	get_key(t, c->arg[4], (int)c->arg[1], key2);
-	woken = wake(key, (uint32_t)c->arg[2], (uint32_t)BITS_ANY);
-	if (is_true)
-		woken += wake(key2, (uint32_t)c->arg[3], (uint32_t)BITS_ANY);
-	return woken;
+	r = futexq_key(t, c->arg[0], is_private(c), &key);
+	if (r == 0)
+		r = futexq_key(t, c->arg[4], is_private(c), &key2);
+	if (r == 0 && gmem_read(t, c->arg[4], &old, sizeof(old)) < 0)
+		r = -EFAULT;
+	if (r == 0)
+		r = operate(how, old, &value);
+	if (r == 0 && gmem_write(t, c->arg[4], &value, sizeof(value)) < 0)
+		r = -EFAULT;
+	is_true = r == 0 ? holds(how, old) : r;
+	if (is_true < 0)
+		return is_true;
+	woken = futex_wake_some(&key, (int32_t)c->arg[2], (uint32_t)BITS_ANY);
+	if (woken < 0 || !is_true)
+		return woken;
+	more = futex_wake_some(&key2, (int32_t)c->arg[3], (uint32_t)BITS_ANY);
+	return more < 0 ? more : woken + more;
 }
 
-static int64_t do_requeue(struct task *t, const struct call *c, bool compare)
+static int64_t requeue(struct task *t, const struct call *c, bool compare)
 {
-	uint64_t key[3], key2[3];
-	uint32_t word, woken;
+	int32_t wakes = (int32_t)c->arg[2], moves = (int32_t)c->arg[3];
+	struct futex_key from, to;
+	struct futex_waiter *next;
+	struct futex_queue *q;
+	int64_t count = 0;
+	int r;
 
-	if ((int32_t)c->arg[2] < 0 || (int32_t)c->arg[3] < 0)
+	if (wakes < 0 || moves < 0)
 		return -EINVAL;
-	if (compare) {
-		if (gmem_read(t, c->arg[0], &word, sizeof(word)) < 0)
-			return -EFAULT;
-		if (word != (uint32_t)c->arg[5])
-			return -EAGAIN;
+	r = futexq_key(t, c->arg[0], is_private(c), &from);
+	if (r == 0)
+		r = futexq_key(t, c->arg[4], is_private(c), &to);
+	if (r == 0 && compare)
+		r = futex_compare(t, c->arg[0], (uint32_t)c->arg[5]);
+	if (r < 0)
+		return r;
+	q = futexq_find(&from);
+	for (struct futex_waiter *w = q ? q->first : NULL; w && count - wakes < moves; w = next) {
+		next = w->next;
+		if (w->kind != FUTEX_PLAIN)
+			return -EINVAL;
+		if (++count <= wakes) {
+			futexq_wake(w, 0);
+		} else if (!futexq_same(&from, &to)) { /* to itself: counted, and stays */
+			bool robust = w->queue->robust;
+
+			futexq_leave(w);
+			/* Elsewhere its address is not known. */
+			w->addr = w->task->mm == t->mm ? c->arg[4] : 0;
+			futexq_join(w, &to);
+			w->queue->robust |= robust;
+		}
 	}
-	get_key(t, c->arg[0], (int)c->arg[1], key);
-	get_key(t, c->arg[4], (int)c->arg[1], key2);
-	woken = wake(key, (uint32_t)c->arg[2], (uint32_t)BITS_ANY);
-	return woken + requeue(key, key2, (uint32_t)c->arg[3]);
+	return count;
 }
 
 enum act enter_futex(struct task *t, struct call *c)
 {
 	int op = (int)c->arg[1], cmd = op & FUTEX_CMD_MASK;
-	uint64_t key[3];
 
+	if ((op & FUTEX_CLOCK_REALTIME) && cmd != FUTEX_WAIT_BITSET &&
+		cmd != FUTEX_WAIT_REQUEUE_PI && cmd != FUTEX_LOCK_PI2)
+		return call_done(c, -ENOSYS);
 	switch (cmd) {
 	case FUTEX_WAIT:
-		return wait_on(t, c, cmd, (uint32_t)BITS_ANY);
+		return wait_on(t, c, (uint32_t)BITS_ANY);
 	case FUTEX_WAIT_BITSET:
-		return wait_on(t, c, cmd, (uint32_t)c->arg[5]);
+		return wait_on(t, c, (uint32_t)c->arg[5]);
 	case FUTEX_WAKE:
+		return call_done(c, wake(t, c, (uint32_t)BITS_ANY));
 	case FUTEX_WAKE_BITSET:
-		if (cmd == FUTEX_WAKE_BITSET && !(uint32_t)c->arg[5])
-			return call_done(c, -EINVAL);
-		get_key(t, c->arg[0], op, key);
-		return call_done(
-			c, wake(key, (uint32_t)c->arg[2],
-				   cmd == FUTEX_WAKE ? (uint32_t)BITS_ANY : (uint32_t)c->arg[5]));
+		return call_done(c, wake(t, c, (uint32_t)c->arg[5]));
 	case FUTEX_REQUEUE:
 	case FUTEX_CMP_REQUEUE:
-		return call_done(c, do_requeue(t, c, cmd == FUTEX_CMP_REQUEUE));
+		return call_done(c, requeue(t, c, cmd == FUTEX_CMP_REQUEUE));
 	case FUTEX_WAKE_OP:
 		return call_done(c, wake_op(t, c));
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+		return futex_lock_pi(t, c, false);
+	case FUTEX_TRYLOCK_PI:
+		return futex_lock_pi(t, c, true);
+	case FUTEX_UNLOCK_PI:
+		return call_done(c, futex_unlock_pi(t, c));
+	case FUTEX_WAIT_REQUEUE_PI:
+		return futex_wait_requeue_pi(t, c);
+	case FUTEX_CMP_REQUEUE_PI:
+		return call_done(c, futex_requeue_pi(t, c));
 	default:
 		return call_done(c, -ENOSYS);
 	}

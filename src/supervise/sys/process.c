@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes: exec, exit, wait and signals between guests. */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -44,6 +45,15 @@ enum act enter_execve(struct task *t, struct call *c)
 	return ACT_NATIVE;
 }
 
+/* CLOSE_RANGE_UNSHARE alone comes here. */
+enum act enter_close_range(struct task *t, struct call *c)
+{
+	(void)c;
+	if (t->proc->tasks > 1)
+		t->own_files = true;
+	return ACT_NATIVE;
+}
+
 enum act enter_set_tid_address(struct task *t, struct call *c)
 {
 	t->clear_tid = c->arg[0];
@@ -53,6 +63,7 @@ enum act enter_set_tid_address(struct task *t, struct call *c)
 /* ---- wait ---- */
 
 enum child_state { CHILD_NONE, CHILD_ALIVE, CHILD_READY };
+enum { WAIT_ANY_KIND = __WNOTHREAD | __WCLONE | (int)__WALL };
 
 static bool is_selected(const struct process *p, const struct task *t, int type, int64_t id)
 {
@@ -68,6 +79,14 @@ static bool is_selected(const struct process *p, const struct task *t, int type,
 	}
 }
 
+/* A child of whom a wait with these options may hear at all: wait(2) under __WCLONE. */
+static bool is_eligible(const struct process *p, const struct task *t, int options)
+{
+	if (p->parent != t->proc->pid || ((options & __WNOTHREAD) && p->parent_tid != t->tid))
+		return false;
+	return (options & __WALL) || (p->exit_signal != SIGCHLD) == !!(options & __WCLONE);
+}
+
 /* What a wait of t would find in the process table; *ret_zombie is the dead child, if that is it.
  */
 static enum child_state look(
@@ -78,7 +97,7 @@ static enum child_state look(
 	*ret_zombie = NULL;
 	for (struct process *p = process_list, *next; p; p = next) {
 		next = p->next;
-		if (p->parent != t->proc->pid || !is_selected(p, t, type, id))
+		if (!is_eligible(p, t, options) || !is_selected(p, t, type, id))
 			continue;
 		if (p->zombie && kill(p->pid, 0) < 0 && errno == ESRCH) {
 			/* Its parent may ignore SIGCHLD: then the kernel buried it itself. */
@@ -125,6 +144,10 @@ enum act enter_wait4(struct task *t, struct call *c)
 	int32_t pid = (int32_t)c->arg[0];
 	int options = (int)c->arg[2] | WEXITED;
 
+	if ((int)c->arg[2] & ~(WNOHANG | WUNTRACED | WCONTINUED | WAIT_ANY_KIND))
+		return ACT_NATIVE; /* EINVAL */
+	if (pid == INT32_MIN)
+		return ACT_NATIVE; /* ESRCH */
 	if (pid == -1)
 		return wait_for(t, c, P_ALL, 0, options);
 	if (pid > 0)
@@ -148,8 +171,12 @@ enum act enter_waitid(struct task *t, struct call *c)
 {
 	int type = (int)c->arg[0];
 	int64_t id = (int32_t)c->arg[1];
+	int options = (int)c->arg[3];
 	bool nonblock = false;
 
+	if (!(options & (WEXITED | WSTOPPED | WCONTINUED)) ||
+		(options & ~(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | WAIT_ANY_KIND)))
+		return ACT_NATIVE; /* EINVAL */
 	if (type == P_PIDFD) {
 		id = pid_behind(t, (int)id, &nonblock);
 		type = P_PID;
@@ -158,7 +185,7 @@ enum act enter_waitid(struct task *t, struct call *c)
 	}
 	if (nonblock || (type == P_PID && id <= 0))
 		return ACT_LEAVE;
-	return wait_for(t, c, type, id, (int)c->arg[3]);
+	return wait_for(t, c, type, id, options);
 }
 
 static void collected(struct task *t, struct process *p)
