@@ -41,9 +41,7 @@ struct cli_command {
 	int usage_status; /* exit status of a wrong command line */
 };
 
-/* False in `sandglass` itself, which has only the rows FRONT of commands.def. */
-extern const bool cli_has_all;
-/* Every command that this program has, in the order of the help; *ret_count of them. */
+/* Every command in the order of the help; *ret_count of them. */
 const struct cli_command *const *cli_commands(size_t *ret_count);
 /* The command that the words name, of which it takes *ret_used; NULL when there is none. */
 const struct cli_command *cli_find(char *const *words, size_t *ret_used);

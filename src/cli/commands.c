@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of commands, from commands.def: compiled once for each of the two programs. */
+/* The table of commands, from commands.def. */
 #include <string.h>
 
 #include "cli/commands.h"
 
 static const struct cli_command *const commands[] = {
-#define FRONT(symbol) &symbol,
-#ifdef SANDGLASS_FRONT
-#define ALL(symbol)
-#else
-#define ALL(symbol) &symbol,
-#endif
+#define X(symbol) &symbol,
 #include "cli/commands.def"
-#undef FRONT
-#undef ALL
+#undef X
 };
-
-#ifdef SANDGLASS_FRONT
-const bool cli_has_all = false;
-#else
-const bool cli_has_all = true;
-#endif
 
 const struct cli_command *const *cli_commands(size_t *ret_count)
 {

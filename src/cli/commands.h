@@ -5,10 +5,8 @@
 
 #include "cli/cli.h"
 
-#define FRONT(symbol) extern const struct cli_command symbol;
-#define ALL(symbol) extern const struct cli_command symbol;
+#define X(symbol) extern const struct cli_command symbol;
 #include "cli/commands.def"
-#undef FRONT
-#undef ALL
+#undef X
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The programs sandglass and sandglass-all: find the command, read its options, run it. What the
- * first does not have it leaves to the second.
- */
+/* The sandglass program: finds the command, reads its options, runs it. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +8,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
-#include "config/programs.h"
 
 enum { STATUS_USAGE = 2 };
 
@@ -56,19 +52,6 @@ static int unknown_command(const char *word, const char *second)
 		    : str_format("unknown command '%s'; 'sandglass help' lists them", safe);
 	cli_say(line);
 	return STATUS_USAGE;
-}
-
-/* Becomes the program that has every command. */
-static int leave_to_all(char **argv)
-{
-	struct error err = {0};
-	int fd;
-
-	if (program_open("sandglass-all", "build or install it again", &fd, &err) < 0)
-		return cli_fail(&err, STATUS_USAGE);
-	fexecve(fd, argv, environ);
-	(void)error_sys(&err, "execute sandglass-all");
-	return cli_fail(&err, STATUS_USAGE);
 }
 
 static int run_command(const struct cli_command *c, char **argv)
@@ -117,8 +100,6 @@ int main(int argc, char **argv)
 	c = cli_find((char *const[]){word, argv[2], NULL}, &used);
 	if (c)
 		return close_output(run_command(c, argv + 1 + used));
-	if (!cli_has_all)
-		return leave_to_all(argv);
 	if (is_help(word)) {
 		cli_help_all();
 		return close_output(0);

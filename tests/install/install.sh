@@ -25,7 +25,7 @@ runs() {
 
 check 'install' install_into
 prefix=$(dirname "$(dirname "$(find "$dir" -name sandglass -path '*/bin/*')")")
-check 'the other commands are found in libexec' helps
+check 'help comes from the tables' helps
 check 'the supervisor is in libexec' test -x "$prefix/libexec/sandglass/sandglass-supervise"
 check 'the manual is there' test -f "$prefix/share/man/man1/sandglass-run.1"
 check 'bash completion is there' test -f "$prefix/share/bash-completion/completions/sandglass"
