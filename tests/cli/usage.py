@@ -63,7 +63,7 @@ def main():
     tap.case("help lists commands and options as JSON",
              [] if {"run", "explain", "version", "help", "completion"} <= {c["name"] for c in commands} else [done.out])
     for command in commands:
-        done = run([SANDGLASS, command["name"], "--help"], cwd=home)
+        done = run([SANDGLASS, *command["name"].split(), "--help"], cwd=home)
         text = done.out.decode()
         missing = [o for o in command["options"] + ["json", "help"] if f"--{o}" not in text]
         long = [line for line in text.splitlines() if len(line) > 110]
@@ -73,10 +73,12 @@ def main():
     script = run([SANDGLASS, "completion", "bash"], cwd=home).out.decode()
     words = subprocess.run(
         ["bash", "-c", script + '\nCOMP_WORDS=(sandglass run --ver); COMP_CWORD=2; _sandglass; echo "${COMPREPLY[@]}"\n'
-         'COMP_WORDS=(sandglass ex); COMP_CWORD=1; _sandglass; echo "${COMPREPLY[@]}"'],
+         'COMP_WORDS=(sandglass expla); COMP_CWORD=1; _sandglass; echo "${COMPREPLY[@]}"\n'
+         'COMP_WORDS=(sandglass session fo); COMP_CWORD=2; _sandglass; echo "${COMPREPLY[@]}"\n'
+         'COMP_WORDS=(sandglass session fork --co); COMP_CWORD=3; _sandglass; echo "${COMPREPLY[@]}"'],
         capture_output=True, text=True, check=False)
     tap.case("completion completes options and commands",
-             [] if words.stdout == "--verify\nexplain\n" else [repr(words.stdout), words.stderr])
+             [] if words.stdout == "--verify\nexplain\nfork\n--count\n" else [repr(words.stdout), words.stderr])
 
     done = run([SANDGLASS, "explain", "--json", "external_input"], cwd=home)
     one = json.loads(done.out)
