@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "wire/frame.h"
 
-enum { DETAIL_MAX = 64 * 1024 };
+enum { DETAIL_MAX = 64 * 1024, WAITERS_MAX = 4096 };
 
 struct taking {
 	const struct one_spec *spec;
@@ -104,6 +104,32 @@ static int take_diverged(struct taking *t)
 	return error_set(t->err, ERR_FORMAT, "a DIVERGED frame, but nothing is replayed");
 }
 
+static char *take_text(struct taking *t)
+{
+	autofree char *text = bytes_get_string(t->r, DETAIL_MAX);
+
+	return str_printable(text, strlen(text), 1024);
+}
+
+static int take_waiter(struct taking *t)
+{
+	struct waiters *all = &t->result->waiters;
+	struct waiter *w;
+
+	if (all->count == WAITERS_MAX)
+		return 0;
+	all->items = mem_grow(all->items, all->count + 1, sizeof(*all->items));
+	w = &all->items[all->count++];
+	w->task = bytes_get_u32(t->r);
+	w->pid = bytes_get_u32(t->r);
+	w->tid = bytes_get_u32(t->r);
+	w->name = take_text(t);
+	w->call = take_text(t);
+	w->arguments = take_text(t);
+	w->what = take_text(t);
+	return 0;
+}
+
 static int take_deadlock(struct taking *t)
 {
 	autofree char *detail = bytes_get_string(t->r, DETAIL_MAX);
@@ -170,6 +196,7 @@ static const struct {
 	{FRAME_NOT_ENFORCED, take_not_enforced},
 	{FRAME_DIVERGED, take_diverged},
 	{FRAME_DEADLOCK, take_deadlock},
+	{FRAME_WAITER, take_waiter},
 	{FRAME_EXIT, take_exit},
 	{FRAME_FAILED, take_failed},
 	{FRAME_ASSUMPTION, take_assumption},

@@ -42,11 +42,24 @@ struct one {
 	int interrupts;
 };
 
+void waiters_finish(struct waiters *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		free(w->items[i].name);
+		free(w->items[i].call);
+		free(w->items[i].arguments);
+		free(w->items[i].what);
+	}
+	free(w->items);
+	*w = (struct waiters){0};
+}
+
 void one_result_finish(struct one_result *r)
 {
 	notes_finish(&r->notes);
 	programs_finish(&r->programs);
 	free(r->deadlock);
+	waiters_finish(&r->waiters);
 	launch_free(r->launch);
 	*r = (struct one_result){0};
 }

@@ -50,13 +50,25 @@ struct one_spec {
 	run_say *say;
 };
 
+/* A task of a deadlock. */
+struct waiter {
+	uint32_t task, pid, tid;
+	char *name, *call, *arguments, *what; /* call "": it stands in none */
+};
+struct waiters {
+	struct waiter *items;
+	size_t count;
+};
+void waiters_finish(struct waiters *w);
+
 struct one_result {
 	enum one_end end;
 	int code, signal; /* signal 0: it exited with code */
 	bool oom;
-	char *deadlock;	      /* who waits for what, or NULL; owned */
-	bool was_interrupted; /* the caller signalled it */
-	struct error failed;  /* of ONE_FAILED and ONE_DIED */
+	char *deadlock;		/* who waits for what, or NULL; owned */
+	struct waiters waiters; /* the same task by task */
+	bool was_interrupted;	/* the caller signalled it */
+	struct error failed;	/* of ONE_FAILED and ONE_DIED */
 	struct counts counts;
 	struct notes notes;	  /* not enforced, assumptions */
 	struct programs programs; /* executed, in order of first use */

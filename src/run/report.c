@@ -189,6 +189,29 @@ static json_t *rootfs_json(const struct report *r)
 	return o;
 }
 
+static json_t *deadlock_json(const struct one_result *r)
+{
+	json_t *list, *o;
+
+	if (r->end != ONE_DEADLOCK)
+		return json_null();
+	list = json_array();
+	for (size_t i = 0; i < r->waiters.count; i++) {
+		const struct waiter *w = &r->waiters.items[i];
+
+		o = json_object();
+		json_put(o, "task", json_u64(w->task));
+		json_put(o, "pid", json_u64(w->pid));
+		json_put(o, "tid", json_u64(w->tid));
+		json_put(o, "name", json_str(w->name));
+		json_put(o, "call", text_or_null(w->call));
+		json_put(o, "arguments", json_str(w->arguments));
+		json_put(o, "waits_for", json_str(w->what));
+		json_add(list, o);
+	}
+	return list;
+}
+
 json_t *report_json(const struct report *r)
 {
 	json_t *o = json_object(), *contract = contract_json(r->contract, r->inputs);
@@ -203,6 +226,7 @@ json_t *report_json(const struct report *r)
 	json_put(o, "programs", programs_json(&r->first->programs));
 	json_put(o, "exit", exit_json(r->first));
 	json_put(o, "status", json_u64((uint64_t)r->status));
+	json_put(o, "deadlock", deadlock_json(r->first));
 	json_put(o, "enforced",
 		json_boolean(ran && r->contract->deterministic &&
 			     notes_is_enforced(&r->first->notes) &&

@@ -229,6 +229,21 @@ void report_started(uint32_t pid)
 	send_frame(FRAME_STARTED, &b, true);
 }
 
+void report_waiter(const struct task *t, const char *name, const char *call, const char *arguments,
+	const char *what)
+{
+	auto_bytes struct bytes b = {0};
+
+	bytes_put_u32(&b, t->ordinal);
+	bytes_put_u32(&b, (uint32_t)t->proc->pid);
+	bytes_put_u32(&b, (uint32_t)t->tid);
+	bytes_put_string(&b, name);
+	bytes_put_string(&b, call);
+	bytes_put_string(&b, arguments);
+	bytes_put_string(&b, what);
+	send_frame(FRAME_WAITER, &b, false);
+}
+
 void report_deadlock(const char *text)
 {
 	auto_bytes struct bytes b = {0};

@@ -35,6 +35,10 @@ void report_entropy(uint32_t process, uint64_t draw, uint32_t len);
 void report_exec(struct task *t, const char *path);
 void report_mapped(struct task *t, const char *path);
 void report_started(uint32_t pid);
+/* A task of a deadlock, before report_deadlock: its name, call (or ""), arguments, what it waits
+ * for. */
+void report_waiter(const struct task *t, const char *name, const char *call, const char *arguments,
+	const char *what);
 void report_deadlock(const char *text);
 void report_failed(const struct error *err);
 /* Flushes the decisions, sends COUNTS and EXIT. kind 0: code is the status; 1: the signal. */

@@ -41,7 +41,11 @@ enum {
 		"u32 error code, u32 errno, string message: the run could not start") \
 	X(SIGNAL, 15, "host", "u32 signal for the guest's first process") \
 	X(ASSUMPTION, 16, "supervisor", "u32 reason, string detail") \
-	X(MAPPED, 17, "supervisor", "u32 process ordinal, string path of a file mapped executable")
+	X(MAPPED, 17, "supervisor", \
+		"u32 process ordinal, string path of a file mapped executable") \
+	X(WAITER, 18, "supervisor", \
+		"u32 task, u32 pid, u32 tid, string name, string call, string arguments, " \
+		"string what it waits for: of a deadlock")
 
 enum frame_type {
 #define X(name, number, direction, payload) FRAME_##name = number,

@@ -16,6 +16,17 @@ with open(os.path.join(SOURCE, "docs/format/report.schema.json"), encoding="utf-
     SCHEMA = json.load(f)
 
 
+# A child waits for a lock of its parent, who waits for the child.
+LOCKS = """
+import fcntl, os
+lock = open("lock", "w")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+if os.fork() == 0:
+    fcntl.lockf(lock, fcntl.LOCK_EX)
+os.wait()
+"""
+
+
 class Cases:
     def __init__(self, tap, scratch, mode):
         self.tap, self.scratch, self.mode = tap, scratch, mode
@@ -227,6 +238,25 @@ def reports(c):
     c.case("--print-contract prints it and runs nothing", problems)
 
 
+def deadlocks(c):
+    """Each task is told with its call, its arguments and what it waits for, in words and as JSON."""
+    done = c.run(["bash", "-c", "mkfifo f; cat f & exec 4<>f; wait"], ["--verify"])
+    problems = expect(done, 123, r"task 1 \(pid 64, tid 64, bash\) waits in wait4\(-1, 0x[0-9a-f]+, 0, 0\) for any child; "
+                      r"task \d+ \(pid \d+, tid \d+, cat\) waits in read\(3, 0x[0-9a-f]+, 0x[0-9a-f]+\) for descriptor 3, a pipe")
+    for error in jsonschema.Draft7Validator(SCHEMA).iter_errors(done.report):
+        problems.append(f"{list(error.absolute_path)}: {error.message[:300]}")
+    told = [(t["name"], t["call"], t["waits_for"]) for t in done.report["deadlock"] or []]
+    if told != [("bash", "wait4", "any child"), ("cat", "read", "descriptor 3, a pipe")]:
+        problems.append(told)
+    c.case("a deadlock is told task by task", problems)
+    done = c.run(["python3", "-c", LOCKS], ["--verify"])
+    waits = {t["waits_for"] for t in done.report["deadlock"] or []}
+    c.case("and who holds the lock that another waits for",
+           expect(done, 123) + ([] if "a lock on descriptor 3, a file, held by pid 64" in waits else [waits]))
+    done = c.run(["true"])
+    c.case("without one it is null", [] if done.report["deadlock"] is None else [done.report["deadlock"]])
+
+
 def exported(c):
     out = os.path.join(c.home, "..", "out-" + c.mode)
     os.mkdir(out)
@@ -346,7 +376,7 @@ def main():
     with Scratch() as scratch:
         for mode in MODES:
             c = Cases(tap, scratch, mode)
-            for group in (statuses, hint, streams, verify, reports, exported, signals):
+            for group in (statuses, hint, streams, verify, reports, deadlocks, exported, signals):
                 group(c)
     tap.finish()
 

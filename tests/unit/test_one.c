@@ -103,9 +103,25 @@ static void dies(void)
 	raise(SIGKILL);
 }
 
+static void send_waiter(void)
+{
+	auto_bytes struct bytes out = {0};
+	struct error err;
+
+	bytes_put_u32(&out, 1);
+	bytes_put_u32(&out, 64);
+	bytes_put_u32(&out, 65);
+	bytes_put_string(&out, "a\x1b name");
+	bytes_put_string(&out, "read");
+	bytes_put_string(&out, "3, 0x10, 1");
+	bytes_put_string(&out, "descriptor 3, a pipe");
+	must(frame_send(3, FRAME_WAITER, out.data, out.len, &err));
+}
+
 static void deadlocks(void)
 {
 	start();
+	send_waiter();
 	send_text(FRAME_DEADLOCK, 0, 0, 0, "task 1 waits for a pipe");
 	send_words(FRAME_EXIT, 3, 1u, 9u, 0u);
 }
@@ -292,6 +308,11 @@ static void a_deadlock_is_told_with_its_reason(void **state)
 	run_with(&o, deadlocks, NULL, 0, -1);
 	assert_int_equal(o.r.end, ONE_DEADLOCK);
 	assert_non_null(strstr(said, "deadlock: task 1 waits for a pipe\n"));
+	assert_int_equal(o.r.waiters.count, 1);
+	assert_int_equal(o.r.waiters.items[0].tid, 65);
+	assert_null(strchr(o.r.waiters.items[0].name, 0x1b));
+	assert_string_equal(o.r.waiters.items[0].arguments, "3, 0x10, 1");
+	assert_string_equal(o.r.waiters.items[0].what, "descriptor 3, a pipe");
 }
 
 static void holes_are_said_once_and_counted(void **state)

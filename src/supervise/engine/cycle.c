@@ -29,8 +29,7 @@ static struct task *thread_of(const struct task *t, uint32_t word)
 											   : NULL;
 }
 
-/* Whom t waits for, as far as the memory says it. */
-static struct task *waits_for(struct task *t)
+struct task *cycle_owner(struct task *t)
 {
 	uint32_t words[OWNER_WORD + 1];
 	struct task *owner;
@@ -50,8 +49,8 @@ static struct task *ring_of(struct task *t)
 {
 	struct task *slow = t, *fast = t;
 
-	while (fast && (fast = waits_for(fast)) && (fast = waits_for(fast))) {
-		slow = waits_for(slow);
+	while (fast && (fast = cycle_owner(fast)) && (fast = cycle_owner(fast))) {
+		slow = cycle_owner(slow);
 		if (slow == fast)
 			return slow;
 	}
@@ -68,10 +67,10 @@ void cycle_text(char *ret_text, size_t size)
 		ring = ring_of(t);
 	if (!ring)
 		return;
-	q = waits_for(ring);
+	q = cycle_owner(ring);
 	len = (size_t)snprintf(ret_text, size, "cycle: task %u waits for a lock of task %u",
 		ring->ordinal, q->ordinal);
-	for (; q != ring && len + 64 < size; q = waits_for(q))
+	for (; q != ring && len + 64 < size; q = cycle_owner(q))
 		len += (size_t)snprintf(ret_text + len, size - len, ", task %u for one of task %u",
-			q->ordinal, waits_for(q)->ordinal);
+			q->ordinal, cycle_owner(q)->ordinal);
 }

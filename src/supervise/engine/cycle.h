@@ -5,6 +5,11 @@
 
 #include <stddef.h>
 
+struct task;
+
+/* Whom t waits for at a futex, as far as the memory says it; NULL when it does not. */
+struct task *cycle_owner(struct task *t);
+
 /* "cycle: task 2 waits for a lock of task 3, task 3 for one of task 2", or "" when none is seen. */
 void cycle_text(char *ret_text, size_t size);
 

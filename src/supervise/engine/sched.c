@@ -22,7 +22,7 @@
 #include <sys/ptrace.h>
 
 #include "supervise/engine/choice.h"
-#include "supervise/engine/cycle.h"
+#include "supervise/engine/deadlock.h"
 #include "supervise/engine/fdwait.h"
 #include "supervise/io/io.h"
 #include "supervise/engine/loop.h"
@@ -332,40 +332,6 @@ static void advance(uint64_t to_ns)
 	clock_advance(to_ns);
 }
 
-static void describe(const struct task *t, char *out, size_t size)
-{
-	snprintf(out, size, "task %u (pid %d) waits in %s(%#lx, %#lx, %#lx)", t->ordinal, t->tid,
-		t->row ? t->row->name : "?", (unsigned long)t->call.arg[0],
-		(unsigned long)t->call.arg[1], (unsigned long)t->call.arg[2]);
-}
-
-static void deadlock(void)
-{
-	char cycle[512], text[4096] = "every task waits for something that cannot happen";
-	size_t len = strlen(text);
-
-	for (struct task *t = task_list; t && len + 200 < sizeof(text); t = t->next)
-		if (t->state == TASK_PARKED || t->state == TASK_STOPPED ||
-			t->state == TASK_SPINNING) {
-			char line[160];
-
-			if (t->state == TASK_SPINNING)
-				spin_describe(t, line, sizeof(line));
-			else if (t->state == TASK_STOPPED)
-				snprintf(line, sizeof(line),
-					"task %u (pid %d) is stopped by a signal", t->ordinal,
-					t->tid);
-			else
-				describe(t, line, sizeof(line));
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "; %s", line);
-		}
-	cycle_text(cycle, sizeof(cycle));
-	if (cycle[0] && len + sizeof(cycle) < sizeof(text))
-		snprintf(text + len, sizeof(text) - len, "; %s", cycle);
-	report_deadlock(text);
-	loop_end();
-}
-
 /* Nobody can run: lets time pass, or waits for the kernel or the outside. False: the end. */
 static bool wait_for_something(void)
 {
@@ -387,7 +353,8 @@ static bool wait_for_something(void)
 	report_flush();
 	if (io_wait_external())
 		return true;
-	deadlock();
+	deadlock_report();
+	loop_end();
 	return false;
 }
 
