@@ -24,6 +24,11 @@ int arch_regs_write(pid_t tid, const struct regs *regs);
 /* Of a clone call: the address that CLONE_CHILD_CLEARTID names (the argument order differs). */
 uint64_t arch_clone_child_tid(const struct call *call);
 
+/* At a seccomp stop: the call, where nothing else of the registers is needed. 0 or -1 with errno.
+ */
+int arch_call_read(pid_t tid, struct call *ret_call);
+/* As arch_call_skip, where they were not read. */
+int arch_call_answer(pid_t tid, int64_t result);
 /* At a seccomp stop: the call. */
 void arch_call_get(const struct regs *regs, struct call *ret_call);
 /* At a seccomp stop: the kernel will skip the call and the guest get `result`. 0 or -1 with errno.

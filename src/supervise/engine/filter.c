@@ -73,7 +73,6 @@ static const struct check {
 	{NR_fcntl, 1, EQUAL, F_GETFL, NATIVE},
 	{NR_fcntl, 1, EQUAL, F_GETFD, NATIVE},
 	{NR_fcntl, 1, EQUAL, F_SETFD, NATIVE},
-	{NR_fcntl, 1, EQUAL, F_DUPFD_CLOEXEC, NATIVE},
 
 	/* To escape from the supervisor. */
 	{NR_clone, 0, ANY_BIT, CLONE_UNTRACED, EPERM},
@@ -239,13 +238,6 @@ static bool is_checked(int nr)
 	return false;
 }
 
-/* These stop for what they do to a bound (tighten.h), and where all descriptors are mediated there
- * is none. */
-static bool is_duplication(int nr)
-{
-	return nr == NR_dup || nr == NR_dup2 || nr == NR_dup3;
-}
-
 /* Joins neighbours of one answer; returns the number of ranges. */
 static size_t make_ranges(bool strict, struct range ranges[RANGES_MAX])
 {
@@ -257,7 +249,7 @@ static size_t make_ranges(bool strict, struct range ranges[RANGES_MAX])
 		int nr = rows[i].nr;
 		if (nr < 0 || nr >= NR_ROOM)
 			continue;
-		one[nr].answer = answer_of(rows[i].verdict, strict && !is_duplication(nr));
+		one[nr].answer = answer_of(rows[i].verdict, strict);
 		one[nr].checked = is_checked(nr);
 	}
 	size_t count = 0;
@@ -285,46 +277,33 @@ size_t filter_build(bool strict, struct sock_filter *out, size_t room)
 	return finish(&p);
 }
 
-/* Calls whose first argument is the only descriptor. */
+/* Calls that matter for their first argument alone: a descriptor. */
 static const int on_descriptor[] = {NR_read, NR_readv, NR_pread64, NR_preadv, NR_preadv2, NR_write,
-	NR_writev, NR_pwritev, NR_pwritev2};
+	NR_writev, NR_pwritev, NR_pwritev2, NR_dup, NR_dup2, NR_dup3};
 
 /* The end of a tightening program: where its compares of the number lead to. */
 enum tail {
-	TAIL_NONE,     /* no call of ours */
-	TAIL_FCNTL,    /* duplications are looked at as DUP */
-	TAIL_DUP2 = 4, /* one to a number beyond the bound, as DUP */
-	TAIL_DUP = 6,  /* the first argument below the bound stops */
-	TAIL_STOP = 8,
-	TAIL_LENGTH = 10,
+	TAIL_NONE,
+	TAIL_DESCRIPTOR, /* below the bound it stops */
+	TAIL_STOP = 3,
 };
 
 static void emit_tail(struct program *p, uint32_t bound)
 {
 	emit_return(p, SECCOMP_RET_ALLOW);
-	emit_load(p, arg_offset(1));
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, F_DUPFD, TAIL_DUP - 3, 0);
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, F_DUPFD_CLOEXEC, TAIL_DUP - 4, TAIL_STOP + 1 - 4);
-	emit_load(p, arg_offset(1));
-	emit(p, BPF_JMP | BPF_JGE | BPF_K, bound, 0, TAIL_STOP + 1 - 6);
 	emit_load(p, arg_offset(0));
 	emit(p, BPF_JMP | BPF_JGE | BPF_K, bound, 1, 0);
 	emit_return(p, SECCOMP_RET_TRACE);
 	emit_return(p, SECCOMP_RET_ALLOW);
 }
 
-static enum tail tail_of(const struct row *row, uint32_t bound)
+static enum tail tail_of(const struct row *row)
 {
-	if (is_duplication(row->nr) || row->nr == NR_fcntl) {
-		if (bound == UINT32_MAX)
-			return TAIL_NONE;
-		return row->nr == NR_fcntl ? TAIL_FCNTL : row->nr == NR_dup ? TAIL_DUP : TAIL_DUP2;
-	}
-	if (row->verdict != VERDICT_TIGHT)
+	if (row->verdict != VERDICT_TIGHT || row->nr < 0)
 		return TAIL_NONE;
 	for (size_t i = 0; i < ARRAY_LEN(on_descriptor); i++)
 		if (on_descriptor[i] == row->nr)
-			return TAIL_DUP;
+			return TAIL_DESCRIPTOR;
 	return TAIL_STOP;
 }
 
@@ -333,14 +312,14 @@ size_t filter_build_tight(uint32_t bound, struct sock_filter *out, size_t room)
 	struct program p = {.out = out, .room = room};
 	uint8_t left = 0;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (rows[i].nr >= 0 && tail_of(&rows[i], bound) != TAIL_NONE)
+		if (tail_of(&rows[i]) != TAIL_NONE)
 			left++;
 
 	/* No look at the architecture: the base program's refusals outrank any answer from here. */
 	emit_load(&p, offsetof(struct seccomp_data, nr));
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		enum tail tail = tail_of(&rows[i], bound);
-		if (rows[i].nr >= 0 && tail != TAIL_NONE)
+		enum tail tail = tail_of(&rows[i]);
+		if (tail != TAIL_NONE)
 			emit(&p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rows[i].nr,
 				(uint8_t)(--left + tail), 0);
 	}

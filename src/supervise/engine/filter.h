@@ -25,9 +25,8 @@ enum {
  */
 MUST_CHECK size_t filter_build(bool strict, struct sock_filter *out, size_t room);
 /*
- * The tightening program: TIGHT rows stop, everything else is left to the base. Of reads and writes
- * only those of a descriptor below `bound` stop, and so do duplications of such a one that may lie
- * beyond it. UINT32_MAX: all. As filter_build.
+ * The tightening program: TIGHT rows stop, everything else is left to the base. Of reads, writes
+ * and duplications only those of a descriptor below `bound` stop. As filter_build.
  */
 MUST_CHECK size_t filter_build_tight(uint32_t bound, struct sock_filter *out, size_t room);
 

@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/loop.h"
+#include "supervise/engine/stop.h"
 #include "supervise/engine/vdso.h"
 #include "wire/sysnr.h"
 
@@ -52,7 +53,7 @@ static int64_t run_through(struct task *t, const struct regs *regs)
 
 int64_t inject(struct task *t, int nr, const uint64_t arg[6])
 {
-	struct regs regs = t->regs;
+	struct regs regs = *stop_regs(t);
 
 	if (!arch_can_inject(&regs))
 		return -ENOSYS;

@@ -15,10 +15,19 @@
 #include "supervise/engine/sched.h"
 #include "supervise/spin/spin.h"
 
+const struct regs *stop_regs(struct task *t)
+{
+	/* Killed meanwhile: nothing will be made of them. */
+	if (!t->has_regs && arch_regs_read(t->tid, &t->regs) < 0)
+		t->regs = (struct regs){0};
+	t->has_regs = true;
+	return &t->regs;
+}
+
 void call_set_arg(struct task *t, int i, uint64_t value)
 {
 	if (!t->changed)
-		t->kernel_regs = t->regs;
+		t->kernel_regs = *stop_regs(t);
 	t->changed = true;
 	arch_call_set_arg(&t->kernel_regs, i, value);
 }
@@ -26,7 +35,7 @@ void call_set_arg(struct task *t, int i, uint64_t value)
 void call_set_nr(struct task *t, int nr)
 {
 	if (!t->changed)
-		t->kernel_regs = t->regs;
+		t->kernel_regs = *stop_regs(t);
 	t->changed = true;
 	if (arch_call_set_nr(t->tid, &t->kernel_regs, nr) < 0 && errno != ESRCH)
 		abort();
@@ -36,7 +45,7 @@ void call_set_nr(struct task *t, int nr)
 static void go_native(struct task *t, bool leave)
 {
 	if (t->at_exit) {
-		struct regs regs = t->regs;
+		struct regs regs = *stop_regs(t);
 
 		t->at_exit = false;
 		t->changed = false;
@@ -51,15 +60,16 @@ static void go_native(struct task *t, bool leave)
 
 static void answer(struct task *t)
 {
-	struct regs regs = t->regs;
+	struct regs regs;
 	int r;
 
 	if (t->at_exit) {
+		regs = *stop_regs(t);
 		arch_result_set(&regs, t->call.result);
 		r = arch_regs_write(t->tid, &regs);
 		t->at_exit = false;
 	} else
-		r = arch_call_skip(t->tid, &regs, t->call.result);
+		r = arch_call_answer(t->tid, t->call.result);
 	t->changed = false;
 	if (r < 0 && errno != ESRCH)
 		abort();
@@ -161,7 +171,7 @@ bool stop_take_turn(struct task *t)
 
 void stop_reissue(struct task *t)
 {
-	struct regs regs = t->regs;
+	struct regs regs = *stop_regs(t);
 
 	if (arch_call_reissue(t->tid, &regs, &t->call, t->restart) < 0 && errno != ESRCH)
 		abort();
@@ -177,9 +187,9 @@ void stop_reissue(struct task *t)
 void stop_at_call(struct task *t)
 {
 	report_counts.stops++;
-	if (arch_regs_read(t->tid, &t->regs) < 0)
+	t->has_regs = false;
+	if (arch_call_read(t->tid, &t->call) < 0)
 		return;
-	arch_call_get(&t->regs, &t->call);
 	if (spin_at_call(t))
 		return;
 	t->row = call_row(t->call.nr);

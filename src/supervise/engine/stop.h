@@ -19,6 +19,8 @@ void stop_complete(struct task *t, enum act act);
 void stop_go_on(struct task *t, enum act act);
 /* The turn of a task in the queue that was not answered (task.h): true when it can be resumed. */
 bool stop_take_turn(struct task *t);
+/* The guest's own registers at the stop of t's call, read when they are first needed. */
+const struct regs *stop_regs(struct task *t);
 /* Makes the parked call of t run again from the start, so that a pending signal is taken first. */
 void stop_reissue(struct task *t);
 

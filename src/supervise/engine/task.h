@@ -141,7 +141,8 @@ struct task {
 	struct process *proc;
 	struct mm *mm;
 	enum task_state state;
-	struct regs regs;	 /* the guest's own, as read at the last call's stop */
+	struct regs regs; /* the guest's own at the last call's stop: stop_regs */
+	bool has_regs;
 	struct regs kernel_regs; /* what the kernel shall see instead, when `changed` */
 	bool changed;		 /* call_set_nr or call_set_arg was used */
 	bool at_exit;		 /* a call was injected: it stands at an exit stop (inject.h) */

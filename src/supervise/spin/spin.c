@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "supervise/engine/mapped.h"
 #include "supervise/engine/sched.h"
+#include "supervise/engine/stop.h"
 #include "supervise/host.h"
 #include "supervise/report.h"
 #include "supervise/spin/examine.h"
@@ -190,11 +191,12 @@ bool spin_on_stop(struct task *t)
 
 bool spin_at_call(struct task *t)
 {
-	struct regs regs = t->regs;
+	struct regs regs;
 
 	if (!watch.asked)
 		return false;
 	watch.asked = false;
+	regs = *stop_regs(t);
 	if (!arch_can_inject(&regs))
 		return false;
 	return arch_call_reissue(t->tid, &regs, &t->call, 0) == 0;

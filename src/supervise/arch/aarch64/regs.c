@@ -74,6 +74,23 @@ void arch_call_get(const struct regs *regs, struct call *ret_call)
 	};
 }
 
+int arch_call_read(pid_t tid, struct call *ret_call)
+{
+	struct regs regs;
+
+	if (arch_regs_read(tid, &regs) < 0)
+		return -1;
+	arch_call_get(&regs, ret_call);
+	return 0;
+}
+
+int arch_call_answer(pid_t tid, int64_t result)
+{
+	struct regs regs;
+
+	return arch_regs_read(tid, &regs) < 0 ? -1 : arch_call_skip(tid, &regs, result);
+}
+
 int arch_call_skip(pid_t tid, struct regs *regs, int64_t result)
 {
 	regs->user.regs[0] = (unsigned long long)result;

@@ -3,6 +3,7 @@
 #include "supervise/arch.h"
 
 #include <linux/audit.h>
+#include <stddef.h>
 #include <sys/ptrace.h>
 
 #include "supervise/engine/call.h"
@@ -50,6 +51,28 @@ void arch_call_get(const struct regs *regs, struct call *ret_call)
 		.nr = (int)u->orig_rax,
 		.arg = {u->rdi, u->rsi, u->rdx, u->r10, u->r8, u->r9},
 	};
+}
+
+/* Half the time of reading all registers, and three quarters of it when it comes to the answer. */
+int arch_call_read(pid_t tid, struct call *ret_call)
+{
+	struct __ptrace_syscall_info info;
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof(info), &info) < 0)
+		return -1;
+	*ret_call = (struct call){.nr = (int)info.seccomp.nr};
+	for (int i = 0; i < 6; i++)
+		ret_call->arg[i] = info.seccomp.args[i];
+	return 0;
+}
+
+int arch_call_answer(pid_t tid, int64_t result)
+{
+	return ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, regs.orig_rax), -1) < 0 ||
+			       ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rax),
+				       result) < 0
+		       ? -1
+		       : 0;
 }
 
 int arch_call_skip(pid_t tid, struct regs *regs, int64_t result)
