@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "supervise/engine/gmem.h"
+#include "supervise/files/known.h"
 #include "supervise/files/walk.h"
 
 #define SOCKFS_FS_MAGIC 0x534f434b
@@ -195,6 +196,15 @@ static bool is_sure_error(int base, const char *text, uint64_t nofollow, int err
 	return again == error;
 }
 
+/* It was reached through nothing of /proc that is another thing to another process. */
+static void note_known(const char *text, bool nofollow, const struct path *found)
+{
+	bool plain = S_ISREG(found->stx.stx_mode) || S_ISDIR(found->stx.stx_mode);
+
+	if (found->kind == FS_PLAIN)
+		known_add(text, (nofollow ? KNOWN_LINK : 0) | (plain ? KNOWN_OPEN : 0));
+}
+
 static enum path_answer find_from(
 	struct task *t, int base, const char *text, unsigned flags, struct path *ret)
 {
@@ -203,11 +213,15 @@ static enum path_answer find_from(
 	ret->fd = open_path(base, text, nofollow, RESOLVE_NO_MAGICLINKS);
 	if (ret->fd < 0) {
 		ret->error = errno;
-		if (is_sure_error(base, text, nofollow, ret->error))
+		if (is_sure_error(base, text, nofollow, ret->error)) {
+			if (ret->error == ENOENT)
+				known_add(text, KNOWN_LINK | KNOWN_OPEN);
 			return PATH_ERROR;
+		}
 	} else if (path_stat(ret) != 0) {
 		return PATH_ODD;
 	} else if (ret->kind != FS_PROC) {
+		note_known(text, nofollow != 0, ret);
 		return PATH_FOUND;
 	}
 	/* /proc/self was ours, or the walk through a link of /proc was refused. */

@@ -11,6 +11,7 @@
 #include "supervise/files/ftime.h"
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
+#include "supervise/files/known.h"
 #include "supervise/engine/note.h"
 #include "supervise/files/path.h"
 #include "supervise/files/shared.h"
@@ -99,8 +100,10 @@ void leave_unlink(struct task *t, struct call *c)
 static enum act note_creation(struct task *t, int dirfd, uint64_t addr)
 {
 	struct note *n = note_new(t);
+	bool found = find_both(t, dirfd, addr, NULL, &n->parent, n->name);
 
-	if (find_both(t, dirfd, addr, NULL, &n->parent, n->name))
+	known_forget(); /* what was looked up just now too */
+	if (found)
 		return ACT_LEAVE;
 	note_free(n);
 	return ACT_NATIVE;
@@ -109,8 +112,10 @@ static enum act note_creation(struct task *t, int dirfd, uint64_t addr)
 enum act files_making(struct task *t, const char *text)
 {
 	struct note *n = note_new(t);
+	bool found = path_find_parent(t, AT_FDCWD, text, &n->parent, n->name) == PATH_FOUND;
 
-	if (path_find_parent(t, AT_FDCWD, text, &n->parent, n->name) == PATH_FOUND)
+	known_forget(); /* what was looked up just now too */
+	if (found)
 		return ACT_LEAVE;
 	note_free(n);
 	return ACT_NATIVE;
@@ -156,9 +161,11 @@ static enum act note_link(
 	struct task *t, int dirfd, uint64_t addr, int to_dirfd, uint64_t to_addr, unsigned flags)
 {
 	struct note *n = note_new(t);
+	bool found = path_find(t, dirfd, addr, flags, &n->file) == PATH_FOUND &&
+		     find_both(t, to_dirfd, to_addr, NULL, &n->parent, n->name);
 
-	if (path_find(t, dirfd, addr, flags, &n->file) == PATH_FOUND &&
-		find_both(t, to_dirfd, to_addr, NULL, &n->parent, n->name))
+	known_forget(); /* what was looked up just now too */
+	if (found)
 		return ACT_LEAVE;
 	note_free(n);
 	return ACT_NATIVE;
@@ -182,9 +189,11 @@ static enum act note_rename(
 	struct task *t, int dirfd, uint64_t addr, int to_dirfd, uint64_t to_addr)
 {
 	struct note *n = note_new(t);
+	bool found = find_both(t, dirfd, addr, &n->file, &n->parent, n->name) &&
+		     find_both(t, to_dirfd, to_addr, &n->other, &n->other_parent, n->name);
 
-	if (find_both(t, dirfd, addr, &n->file, &n->parent, n->name) &&
-		find_both(t, to_dirfd, to_addr, &n->other, &n->other_parent, n->name))
+	known_forget(); /* what was looked up just now too */
+	if (found)
 		return ACT_LEAVE;
 	note_free(n);
 	return ACT_NATIVE;

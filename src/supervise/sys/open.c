@@ -18,6 +18,7 @@
 #include "supervise/io/fifo.h"
 #include "supervise/io/pty.h"
 #include "supervise/files/ftime.h"
+#include "supervise/files/known.h"
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
 #include "supervise/main.h"
@@ -161,6 +162,8 @@ static enum act enter(struct task *t, struct opening *o)
 	if (len < 0)
 		return ACT_NATIVE; /* EFAULT, ENAMETOOLONG */
 	o->len = (size_t)len;
+	if (!is_writing(o->flags) && known_is(text, KNOWN_OPEN))
+		return ACT_NATIVE;
 	if (!is_writing(o->flags) && path_look(t, o->dirfd, text, &file) &&
 		(S_ISREG(file.stx.stx_mode) || S_ISDIR(file.stx.stx_mode)))
 		return ACT_NATIVE;

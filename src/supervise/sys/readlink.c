@@ -11,15 +11,23 @@
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
 #include "supervise/files/inode.h"
+#include "supervise/files/known.h"
 #include "supervise/engine/note.h"
 #include "supervise/files/path.h"
 #include "supervise/proc/served.h"
 
 static enum act enter(struct task *t, int dirfd, uint64_t addr)
 {
-	struct note *n = note_new(t);
-	enum path_answer found = path_find(t, dirfd, addr, PATH_NOFOLLOW | PATH_EMPTY, &n->file);
+	char text[PATH_MAX];
+	enum path_answer found;
+	struct note *n;
 
+	/* Of a null pointer the kernel knows what it is: that changed in 6.11. */
+	if (addr == 0 || gmem_read_string(t, addr, text, sizeof(text)) < 0 ||
+		known_is(text, KNOWN_LINK))
+		return ACT_NATIVE;
+	n = note_new(t);
+	found = path_find_text(t, dirfd, text, PATH_NOFOLLOW | PATH_EMPTY, &n->file);
 	if (found == PATH_FOUND && n->file.kind == FS_PROC)
 		return ACT_LEAVE;
 	note_free(n);
