@@ -188,8 +188,8 @@ static enum act connect_tcp(struct task *t, struct call *c, struct gfd *g,
 		return call_done(c, 0);
 	if (errno != EINPROGRESS)
 		return call_done(c, -errno);
-	if (!is_unanswered(g)) /* by the kernel's thread, after all */
-		return ACT_NATIVE;
+	if (!is_unanswered(g)) /* whoever does not wait asks later */
+		return waits ? ACT_NATIVE : call_done(c, -EINPROGRESS);
 	if (!waits) {
 		report_not_enforced(REASON_UNMODELLED,
 			"connecting without waiting to a listener whose queue is full");

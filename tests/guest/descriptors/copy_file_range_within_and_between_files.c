@@ -2,6 +2,7 @@
 /*
  * copy_file_range: positions and offsets, the end of the file, overlapping and appending refused.
  *: native
+ *: long
  */
 #include <fcntl.h>
 #include <unistd.h>

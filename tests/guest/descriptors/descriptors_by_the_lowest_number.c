@@ -3,6 +3,7 @@
  * Numbers: the lowest free one, dup2 over an open one, F_DUPFD, close_range, close on exec, shared
  * positions, the limit.
  *: native
+ *: long
  */
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -2,6 +2,7 @@
 /*
  * EPOLLET: one event for each arrival, none for what is still there.
  *: native
+ *: long
  */
 #include <sys/epoll.h>
 #include <sys/socket.h>

@@ -2,6 +2,7 @@
 /*
  * An epoll descriptor in another, in poll and in select; rings and depth are refused.
  *: native
+ *: long
  */
 #include <poll.h>
 #include <pthread.h>

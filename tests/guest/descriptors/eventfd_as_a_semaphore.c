@@ -2,6 +2,7 @@
 /*
  * EFD_SEMAPHORE: each read takes one; readers that wait are let through as often as was posted.
  *: native
+ *: long
  */
 #include <pthread.h>
 #include <sys/eventfd.h>

@@ -3,6 +3,7 @@
  * POSIX locks: ranges split and join, F_GETLK names the holder's range, any close of the file drops
  * all, a child does not inherit them, a handler ends a wait.
  *: native
+ *: long
  */
 #include <fcntl.h>
 #include <signal.h>

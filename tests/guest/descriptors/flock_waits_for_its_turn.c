@@ -2,6 +2,7 @@
 /*
  * flock: shared and exclusive holders, an upgrade, waiting, release at the last close.
  *: native
+ *: long
  */
 #include <fcntl.h>
 #include <sys/file.h>

@@ -2,6 +2,7 @@
 /*
  * A blocked read of inotify, and a poll, end when something happens; a room too small is refused.
  *: native
+ *: long
  */
 #include <fcntl.h>
 #include <poll.h>

@@ -3,6 +3,7 @@
  * memfd: seals against writing, growing, shrinking and sealing; a mapping that writes stands in the
  * way of F_SEAL_WRITE.
  *: native
+ *: long
  */
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -3,6 +3,7 @@
  * Anonymous and memfd memory, a file mapped by two: what one writes the other sees, in turns that a
  * pipe gives.
  *: native
+ *: long
  */
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -2,6 +2,7 @@
 /*
  * Pipes with O_NONBLOCK: short writes, whole ones up to PIPE_BUF or none, another size, packets.
  *: native
+ *: long
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -2,6 +2,7 @@
 /*
  * tee: the bytes stay in the first pipe; it waits for data, for room, and ends with the writer.
  *: native
+ *: long
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -3,6 +3,7 @@
  * Scattered writes larger than the pipe: all of it arrives in order, the count is whole; a write up
  * to PIPE_BUF is never split among writers.
  *: native
+ *: long
  */
 #include <limits.h>
 #include <pthread.h>

@@ -3,6 +3,7 @@
  * MSG_WAITALL on a unix stream that passes credentials: data of one writer are never joined with
  * those of another.
  *: native
+ *: long
  */
 #include <pthread.h>
 #include <sys/socket.h>

@@ -2,6 +2,7 @@
 /*
  * FIONREAD, SIOCINQ and SIOCOUTQ of pipes, unix sockets, TCP and UDP; before and after reads.
  *: native
+ *: long
  */
 #include <arpa/inet.h>
 #include <linux/sockios.h>

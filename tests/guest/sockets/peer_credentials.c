@@ -2,6 +2,7 @@
 /*
  * SO_PEERCRED: of socket pairs, of who listens and who connects; it stays that of then.
  *: native
+ *: long
  */
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -3,6 +3,7 @@
  * TCP_INFO, TCP_CONGESTION: state and options are real, what was measured in the host's time is not
  * told.
  *: varies
+ *: long
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -3,6 +3,7 @@
  * Unix datagrams and seqpackets: bounds, MSG_TRUNC, empty ones, a full queue that is waited for,
  * end of file, refused and too large.
  *: native
+ *: long
  */
 #include <pthread.h>
 #include <sys/socket.h>

@@ -2,6 +2,7 @@
 /*
  * Autobind: abstract names that the kernel draws at random; the same in every run here.
  *: varies
+ *: long
  */
 #include <stddef.h>
 #include <sys/socket.h>

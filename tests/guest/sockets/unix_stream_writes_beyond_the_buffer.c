@@ -2,6 +2,7 @@
 /*
  * A unix stream: writes far beyond the buffer arrive whole, by write, writev, sendmsg and sendfile.
  *: native
+ *: long
  */
 #include <fcntl.h>
 #include <pthread.h>
