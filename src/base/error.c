@@ -48,7 +48,7 @@ int error_sys(struct error *err, const char *fmt, ...)
 
 int error_wrap(struct error *err, const char *fmt, ...)
 {
-	char old[sizeof(err->msg)];
+	char old[sizeof((struct error){0}.msg)];
 	size_t len;
 	va_list ap;
 

@@ -139,7 +139,7 @@ static int destroy(struct sandbox *s, struct error *err)
 	if (linked < 0)
 		return -1;
 	/* A repository that is gone has no worktree to forget. */
-	if (linked && access(repo, F_OK) == 0 &&
+	if (linked && repo && access(repo, F_OK) == 0 &&
 		repo_worktree_remove(repo, worktree_name(s), dir, err) < 0)
 		return -1;
 	return hostdir_destroy(s, err);

@@ -20,6 +20,7 @@
 
 #include "bench.h"
 #include "process.h"
+#include "sessions.h"
 #include "project.h"
 #include "stops.h"
 
@@ -289,6 +290,7 @@ int main(int argc, char **argv)
 	met = start_row(&b) && met;
 	met = sleep_row(&b) && met;
 	met = memory_row(&b) && met;
+	met = session_rows(&b) && met;
 
 	remove_tree(b.dir);
 	remove_tree(NATIVE_TMP "/sandglass-bench.d");
