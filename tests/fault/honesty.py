@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What cannot be held is said, word for word, and the exit status tells it."""
+import ctypes
+import errno
 import os
+import platform
+import struct
 
 from kit import case, expect, h, messages
 
@@ -111,3 +115,22 @@ def independent_draws(place):
         script = f"head -c {size} /dev/urandom >/dev/null; head -c 16 /dev/urandom; cat /proc/sys/kernel/random/uuid"
         outs.append(place.run("sh", "-c", script).out)
     return [] if outs[0] == outs[1] and len(outs[0]) == 53 else [f"{outs}"]
+
+
+def refuse_personality():
+    """In the child: personality(2) answers EPERM from now on, as in Docker's default profile."""
+    number = {"x86_64": 135, "aarch64": 92}[platform.machine()]
+    rows = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | errno.EPERM), (0x06, 0, 0, 0x7fff0000)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
+    program = struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(code))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, ctypes.create_string_buffer(program), 0, 0):
+        os._exit(99)
+
+
+@case("where personality(2) is refused, addresses are random: 121 aslr_on")
+def random_addresses(place):
+    done = place.run("echo", "hello", report=True, preexec_fn=refuse_personality)
+    problems = expect(done, 121, "not enforced: personality.2. is refused, so addresses are random", "the guest exited 0 but")
+    reasons = [r.get("reason") for r in (done.report or {}).get("not_enforced", [])]
+    return problems + ([] if reasons == ["aslr_on"] and done.out == b"hello\n" else [f"reasons {reasons}, {done.out}"])

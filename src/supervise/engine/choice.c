@@ -82,6 +82,10 @@ void choice_init(const struct contract *c)
 	is_on = c->sched_seed || c->switch_count;
 	if (!c->sched_seed)
 		return;
+	report_assumption(REASON_NO_PMU,
+		"switches of a seed lie at most %d instructions after a scheduling point, since "
+		"performance counters are not used",
+		WALK_STEPS);
 	memcpy(key, label, sizeof(label));
 	bytes_store_u64(key + 24, c->sched_seed);
 	budget = STEP_BUDGET;
