@@ -157,6 +157,18 @@ struct arch_access {
 };
 int arch_insn_accesses(const struct regs *regs, const unsigned char *code, size_t len,
 	struct arch_access ret[ARCH_ACCESSES]);
+/*
+ * Instructions that no setting makes trap (hidden/hidden.h). Whether this machine has any; where in
+ * the code, at or after `from`, bytes are that may be one (`len`: nowhere); the length of the
+ * instruction there (0: not known); whether it is one, and draws a random number; and its effects,
+ * of which the random number is one. Registers stand before it.
+ */
+bool arch_hidden_any(void);
+size_t arch_hidden_find(const unsigned char *code, size_t len, size_t from);
+unsigned arch_insn_length_of(const unsigned char *code, size_t len);
+bool arch_hidden_is(const unsigned char *code, size_t len);
+bool arch_hidden_is_random(const unsigned char *code, size_t len);
+void arch_hidden_emulate(struct regs *regs, const unsigned char *code, size_t len, uint64_t random);
 /* How to get over it without the guest seeing that. */
 enum arch_step {
 	ARCH_STEP_PLAIN, /* a single step */

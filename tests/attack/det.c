@@ -67,7 +67,7 @@ enum verdict det_cpuid_enable(void)
 	return contained("the fixed model");
 }
 
-/* cpuid hides it, but the instruction works and nothing tells. */
+/* cpuid hides it, but the instruction would work. The harness compares two runs. */
 static int draw(unsigned long long *value)
 {
 	unsigned char ok;
@@ -80,7 +80,7 @@ static enum verdict try_rdrand(void)
 {
 	unsigned long long value;
 
-	return draw(&value) ? judged("rdrand gave a number") : contained("rdrand gave nothing");
+	return draw(&value) ? judged("rdrand gave %llx", value) : contained("rdrand gave nothing");
 }
 
 enum verdict det_rdrand(void)

@@ -130,6 +130,8 @@ static uint32_t ask_stopping(const struct base *b, int nr)
 {
 	if (nr == NR_prlimit64) /* one that is only asked for is native */
 		return ask(b, (uint32_t)nr, 2, 1).answer;
+	if (nr == NR_mprotect)
+		return ask(b, (uint32_t)nr, 2, PROT_EXEC).answer;
 	if (nr == NR_mmap)
 		return ask(b, (uint32_t)nr, 3, MAP_SHARED).answer;
 	if (nr == NR_clone)
@@ -267,12 +269,23 @@ static void allowed_calls_read_no_argument(void **state)
 		struct outcome o = ask(&b, nr, -1, 0);
 		if (!o.read_argument)
 			continue;
-		assert_true(nr == NR_clone || nr == NR_mmap || nr == NR_madvise ||
-			    nr == NR_memfd_create || nr == NR_pidfd_open || nr == NR_fcntl ||
-			    nr == NR_prlimit64 || nr == NR_close_range || (int)nr == NR_arch_prctl);
+		assert_true(nr == NR_clone || nr == NR_mmap || nr == NR_mprotect ||
+			    nr == NR_madvise || nr == NR_memfd_create || nr == NR_pidfd_open ||
+			    nr == NR_fcntl || nr == NR_prlimit64 || nr == NR_close_range ||
+			    (int)nr == NR_arch_prctl);
 		reading++;
 	}
-	assert_int_equal(reading, NR_arch_prctl < 0 ? 8 : 9);
+	assert_int_equal(reading, NR_arch_prctl < 0 ? 9 : 10);
+}
+
+static void what_becomes_executable_stops(void **state)
+{
+	(void)state;
+	struct base b = base_program(false);
+	assert_int_equal(ask(&b, NR_mmap, 2, PROT_READ | PROT_EXEC).answer, SECCOMP_RET_TRACE);
+	assert_int_equal(ask(&b, NR_mmap, 2, PROT_READ | PROT_WRITE).answer, SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(&b, NR_mprotect, 2, PROT_READ | PROT_EXEC).answer, SECCOMP_RET_TRACE);
+	assert_int_equal(ask(&b, NR_mprotect, 2, PROT_READ).answer, SECCOMP_RET_ALLOW);
 }
 
 static void questions_about_descriptors_and_limits_do_not_stop(void **state)
@@ -476,6 +489,7 @@ int main(void)
 		cmocka_unit_test(clone_flags_that_escape_are_refused),
 		cmocka_unit_test(memory_calls_do_not_tell_of_the_host),
 		cmocka_unit_test(allowed_calls_read_no_argument),
+		cmocka_unit_test(what_becomes_executable_stops),
 		cmocka_unit_test(questions_about_descriptors_and_limits_do_not_stop),
 		cmocka_unit_test(setting_the_segment_base_does_not_stop),
 		cmocka_unit_test(no_number_takes_many_compares),

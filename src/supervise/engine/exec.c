@@ -16,6 +16,7 @@
 #include "supervise/engine/inject.h"
 #include "supervise/engine/life.h"
 #include "supervise/files/path.h"
+#include "supervise/hidden/hidden.h"
 #include "supervise/report.h"
 #include "supervise/sys/ptimer.h"
 #include "supervise/sys/sysv.h"
@@ -150,5 +151,6 @@ void exec_done(struct task *t)
 			report_not_enforced(REASON_UNMODELLED, "could not replace AT_RANDOM");
 	}
 	set_up(t, &regs);
+	hidden_exec(t);
 	tell_program(t, name);
 }

@@ -48,18 +48,19 @@ enum test {
 	NULL_POINTER, /* both halves */
 	OWN_TABLE,    /* of descriptors: a thread, or a process that shares none */
 };
-enum { NATIVE = 4096 /* no error number */ };
+enum { NATIVE = 4096, STOPPED }; /* no error numbers */
 
 /*
- * Arguments that change a call's answer, the rows of one call together, and all of them about one
- * argument. Only its low half is looked at: flags of these calls have no more.
+ * Arguments that change a call's answer: the rows of one call are asked in their order. Only its
+ * low half is looked at: flags of these calls have no more.
  */
 static const struct check {
 	int nr;
 	uint8_t arg;
 	enum test test;
 	uint32_t value;
-	uint32_t error; /* 0: accepted and ignored; NATIVE: the kernel does it, without a stop */
+	uint32_t error; /* 0: accepted and ignored; NATIVE: the kernel does it, without a stop;
+			 * STOPPED: as without any check */
 } checks[] = {
 #if defined(__x86_64__)
 	/* What every program does at its start. */
@@ -85,6 +86,8 @@ static const struct check {
 	/* Whether the host has huge pages to spare is not for the guest to know. */
 	{NR_mmap, 3, ANY_BIT, MAP_HUGETLB, ENOMEM},
 	/* Of shared memory the host's limit shows in the sizes that it refuses. */
+	{NR_mmap, 2, ANY_BIT, PROT_EXEC, STOPPED},
+	{NR_mprotect, 2, NO_BIT, PROT_EXEC, NATIVE},
 	{NR_mmap, 3, NO_BIT, MAP_SHARED, NATIVE},
 	{NR_memfd_create, 1, ANY_BIT, MFD_HUGETLB, ENOSYS},
 	/* PIDFD_THREAD, younger than the pinned kernel. */
@@ -159,13 +162,15 @@ static void emit_table_test(struct program *p)
 
 static void emit_leaf(struct program *p, const struct range *range)
 {
-	for (size_t i = 0, loaded = 0; range->checked && i < ARRAY_LEN(checks); i++) {
+	int loaded = -1;
+
+	for (size_t i = 0; range->checked && i < ARRAY_LEN(checks); i++) {
 		const struct check *c = &checks[i];
 		if (c->nr != (int)range->first)
 			continue;
-		if (!loaded)
+		if (loaded != c->arg)
 			emit_load(p, arg_offset(c->arg));
-		loaded = 1;
+		loaded = c->arg;
 		uint16_t jump = c->test == EQUAL ? BPF_JEQ : BPF_JSET;
 		if (c->test == NULL_POINTER)
 			emit_null_test(p, c->arg);
@@ -174,8 +179,9 @@ static void emit_leaf(struct program *p, const struct range *range)
 		else
 			emit(p, BPF_JMP | jump | BPF_K, c->value, c->test == NO_BIT,
 				c->test != NO_BIT);
-		emit_return(
-			p, c->error == NATIVE ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | c->error);
+		emit_return(p, c->error == NATIVE    ? SECCOMP_RET_ALLOW
+			       : c->error == STOPPED ? range->answer
+						     : SECCOMP_RET_ERRNO | c->error);
 	}
 	emit_return(p, range->answer);
 }

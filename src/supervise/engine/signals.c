@@ -24,6 +24,7 @@
 #include "base/attr.h"
 #include "supervise/engine/clock.h"
 #include "supervise/engine/handlers.h"
+#include "supervise/hidden/hidden.h"
 #include "supervise/io/io.h"
 #include "supervise/engine/loop.h"
 #include "supervise/report.h"
@@ -162,6 +163,15 @@ static bool is_trap(pid_t tid, int sig)
 	       info.si_code == SI_KERNEL;
 }
 
+/* As a breakpoint instruction raises it. */
+static bool is_breakpoint(pid_t tid, int sig)
+{
+	siginfo_t info;
+
+	return sig == SIGTRAP && ptrace(PTRACE_GETSIGINFO, tid, 0, &info) == 0 &&
+	       info.si_code == SI_KERNEL;
+}
+
 void signals_deliver(struct task *t, int sig)
 {
 	struct regs regs;
@@ -176,6 +186,11 @@ void signals_deliver(struct task *t, int sig)
 			t->mm->trapped = 0;
 			(void)sched_clock_reads(t, SCHED_WINDOW);
 		}
+		return;
+	}
+	if (is_breakpoint(t->tid, sig) && hidden_trap(t, &regs)) {
+		if (arch_regs_write(t->tid, &regs) < 0 && errno != ESRCH)
+			abort();
 		return;
 	}
 	if (t->reissued)

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "supervise/engine/fdwait.h"
 #include "supervise/engine/futex.h"
+#include "supervise/hidden/hidden.h"
 #include "supervise/report.h"
 #include "supervise/sys/itimer.h"
 #include "supervise/sys/ptimer.h"
@@ -107,6 +108,7 @@ struct mm *mm_copy(const struct mm *mm)
 	copy->ready = mm->ready;
 	copy->window = mm->window;
 	copy->undumpable = mm->undumpable;
+	copy->hidden = hidden_copy(mm->hidden);
 	return copy;
 }
 
@@ -121,6 +123,7 @@ void mm_unref(struct mm *mm)
 		}
 	if (mm->mem_fd >= 0)
 		close(mm->mem_fd);
+	hidden_free(mm->hidden);
 	free(mm);
 }
 

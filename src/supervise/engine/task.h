@@ -18,13 +18,14 @@
 /* An address space: shared by threads and by a vfork child until it execs. */
 struct mm {
 	int refs;
-	int mem_fd;	       /* /proc/PID/mem, opened when first needed; -1 before */
-	uint64_t ordinal;      /* from 1 */
-	uint64_t vdso;	       /* address of the vDSO, 0 before the first exec */
-	bool patched;	       /* our stubs are in it */
-	bool ready;	       /* the counter page is mapped */
-	bool undumpable;       /* PR_SET_DUMPABLE 0, as the guest sees it */
-	uint32_t window;       /* reads the counter page was armed with */
+	int mem_fd;		     /* /proc/PID/mem, opened when first needed; -1 before */
+	uint64_t ordinal;	     /* from 1 */
+	uint64_t vdso;		     /* address of the vDSO, 0 before the first exec */
+	bool patched;		     /* our stubs are in it */
+	bool ready;		     /* the counter page is mapped */
+	bool undumpable;	     /* PR_SET_DUMPABLE 0, as the guest sees it */
+	uint32_t window;	     /* reads the counter page was armed with */
+	struct hidden_sites *hidden; /* instructions that are breakpoints: hidden/hidden.h */
 	uint32_t trapped;      /* reads of the time-stamp counter since the last full window */
 	uint64_t window_epoch; /* sched.c: whose calls came since it was armed */
 	struct mm *next;

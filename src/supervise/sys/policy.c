@@ -12,6 +12,7 @@
 
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
+#include "supervise/hidden/hidden.h"
 #include "supervise/io/fdkind.h"
 #include "supervise/main.h"
 #include "supervise/report.h"
@@ -136,15 +137,16 @@ enum act enter_arch_prctl(struct task *t, struct call *c)
 }
 
 /*
- * Only shared mappings come here: RLIMIT_DATA bounds the others. Of memory without a file the
- * kernel promises at one time what the host has in all, so that is not left to it.
+ * Of shared mappings: RLIMIT_DATA bounds the others. Of memory without a file the kernel promises
+ * at one time what the host has in all, so that is not left to it.
  */
-enum act enter_mmap(struct task *t, struct call *c)
+static enum act map_shared(struct task *t, struct call *c)
 {
 	enum { MEM_MAJOR = 1, ZERO_MINOR = 5 };
 	auto_gfd struct gfd g = GFD_NONE;
 
-	if (c->arg[1] <= contract_get()->memory_bytes || (c->arg[3] & MAP_NORESERVE))
+	if (!(c->arg[3] & MAP_SHARED) || c->arg[1] <= contract_get()->memory_bytes ||
+		(c->arg[3] & MAP_NORESERVE))
 		return ACT_NATIVE;
 	if (c->arg[3] & MAP_ANONYMOUS)
 		return call_done(c, -ENOMEM);
@@ -152,6 +154,54 @@ enum act enter_mmap(struct task *t, struct call *c)
 		g.st.st_rdev == makedev(MEM_MAJOR, ZERO_MINOR))
 		return call_done(c, -ENOMEM);
 	return ACT_NATIVE;
+}
+
+/* Code: looked at when it is there, unless it is known to have nothing to look at. */
+static enum act map_code(struct task *t, struct call *c)
+{
+	auto_gfd struct gfd g = GFD_NONE;
+
+	if (c->arg[2] & PROT_WRITE)
+		hidden_made_at_run_time();
+	if (c->arg[3] & MAP_ANONYMOUS)
+		return ACT_NATIVE;
+	if (gfd_open(t, (int)c->arg[4], &g) == 0 && !hidden_file_matters(g.fd))
+		return ACT_NATIVE;
+	return ACT_LEAVE;
+}
+
+/* Shared mappings and executable ones come here. */
+enum act enter_mmap(struct task *t, struct call *c)
+{
+	enum act act = map_shared(t, c);
+
+	if (act == ACT_NATIVE && c->arg[2] & PROT_EXEC)
+		act = map_code(t, c);
+	return act;
+}
+
+void leave_mmap(struct task *t, struct call *c)
+{
+	if ((uint64_t)c->result < (uint64_t)-4095)
+		hidden_mapped(t, (uint64_t)c->result, c->arg[1]);
+}
+
+/* Only what becomes executable comes here. */
+enum act enter_mprotect(struct task *t, struct call *c)
+{
+	(void)t;
+	if (!(c->arg[2] & PROT_EXEC))
+		return ACT_NATIVE;
+	if (!(c->arg[2] & PROT_WRITE))
+		return ACT_LEAVE;
+	hidden_made_at_run_time();
+	return ACT_NATIVE;
+}
+
+void leave_mprotect(struct task *t, struct call *c)
+{
+	if (c->result == 0)
+		hidden_mapped(t, c->arg[0], c->arg[1]);
 }
 
 /* The kernel says which pages there are at all; that they are all in memory is said afterwards. */

@@ -3,12 +3,14 @@
 #include "supervise/arch.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "supervise/arch/x86_64/cpuid.h"
+#include "supervise/arch/x86_64/decode.h"
 #include "supervise/report.h"
 
 enum { SET_CPUID = 0x1012 }; /* ARCH_SET_CPUID */
@@ -54,34 +56,42 @@ static void put_model(struct user_regs_struct *u)
 	u->rdx = out[3];
 }
 
+/* The instruction, prefixes and all; it may stand at the end of a mapping. */
+static bool read_insn(pid_t tid, uint64_t ip, struct insn *ret)
+{
+	unsigned char code[24];
+	uint64_t word = ip & ~7ull;
+	size_t have = 0;
+
+	while (have < sizeof(code)) {
+		errno = 0;
+		long part = ptrace(PTRACE_PEEKTEXT, tid, word + have, 0);
+
+		if (errno)
+			break;
+		memcpy(code + have, &part, sizeof(part));
+		have += sizeof(part);
+	}
+	return have > ip % 8 && insn_decode(code + ip % 8, have - ip % 8, ret);
+}
+
 int arch_trap_emulate(pid_t tid, struct regs *regs, uint64_t tsc)
 {
+	enum { RDTSC = 0x31, CPUID = 0xa2, GROUP7 = 0x01, RDTSCP = 0xf9 };
 	struct user_regs_struct *u = &regs->user;
-	unsigned long word;
-	unsigned length;
+	struct insn insn;
 
-	errno = 0;
-	word = (unsigned long)ptrace(PTRACE_PEEKTEXT, tid, u->rip, 0);
-	if (errno) { /* at the end of a mapping */
-		errno = 0;
-		word = (unsigned long)ptrace(PTRACE_PEEKTEXT, tid, u->rip & ~7ull, 0) >>
-		       u->rip % 8 * 8;
-	}
-	if (errno)
+	if (!read_insn(tid, u->rip, &insn) || insn.map != MAP_0F)
 		return 0;
-	if ((word & 0xffff) == 0x310f) /* rdtsc */
-		length = 2;
-	else if ((word & 0xffffff) == 0xf9010f) { /* rdtscp */
-		length = 3;
-		u->rcx = 0;
-	} else if ((word & 0xffff) == 0xa20f) { /* cpuid */
+	if (insn.opcode == CPUID) {
 		put_model(u);
-		u->rip += 2;
-		return 1;
+	} else if (insn.opcode == RDTSC || (insn.opcode == GROUP7 && insn.modrm == RDTSCP)) {
+		if (insn.opcode == GROUP7)
+			u->rcx = 0;
+		u->rax = (uint32_t)tsc;
+		u->rdx = tsc >> 32;
 	} else
 		return 0;
-	u->rax = (uint32_t)tsc;
-	u->rdx = tsc >> 32;
-	u->rip += length;
+	u->rip += insn.length;
 	return 1;
 }
