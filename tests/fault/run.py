@@ -14,6 +14,7 @@ import signals  # noqa: F401
 import streams  # noqa: F401
 import honesty  # noqa: F401
 import terminal  # noqa: F401
+import robust  # noqa: F401
 
 
 def main():
