@@ -120,6 +120,40 @@ static void a_timer_may_arm_itself_while_it_fires(void **state)
 	assert_false(timer_is_armed(&t));
 }
 
+static void passive_timers_fire_in_order_but_wake_nobody(void **state)
+{
+	static struct timer timers[4];
+	static int names[4] = {0, 1, 2, 3};
+	uint64_t due;
+
+	(void)state;
+	timer_arm_passive(&timers[0], 1030, note, &names[0]);
+	timer_arm_passive(&timers[1], 1010, note, &names[1]);
+	assert_int_equal(timer_next_waking(&due), 0);
+	timer_arm(&timers[2], 1020, note, &names[2]);
+	timer_arm_passive(&timers[3], 1040, note, &names[3]);
+	assert_int_equal(timer_next(&due), 1);
+	assert_int_equal(due, 1010);
+	assert_int_equal(timer_next_waking(&due), 1);
+	assert_int_equal(due, 1020);
+	/* From one heap to the other. */
+	timer_arm(&timers[3], 1005, note, &names[3]);
+	clock_advance(2000);
+	assert_int_equal(fired_count, 4);
+	assert_int_equal(fired[0], 3);
+	assert_int_equal(fired[1], 1);
+	assert_int_equal(fired[2], 2);
+	assert_int_equal(fired[3], 0);
+	assert_int_equal(timer_next(&due), 0);
+}
+
+static void a_time_before_the_clock_began_is_negative(void **state)
+{
+	(void)state;
+	assert_true(clock_before_start(1700000000000000000 - 1001) == -1);
+	assert_true(clock_before_start(1700000000000000000) == 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +162,8 @@ int main(void)
 		cmocka_unit_test_setup(timers_fire_by_deadline_then_by_arming, fresh),
 		cmocka_unit_test_setup(a_disarmed_timer_stays_silent, fresh),
 		cmocka_unit_test_setup(a_timer_may_arm_itself_while_it_fires, fresh),
+		cmocka_unit_test_setup(passive_timers_fire_in_order_but_wake_nobody, fresh),
+		cmocka_unit_test_setup(a_time_before_the_clock_began_is_negative, fresh),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,6 +82,8 @@ static void old_inputs_keep_their_time(void **state)
 	(void)state;
 	assert_true(input(5 * S + 7) == 5 * S + 7);
 	assert_true(input(epoch - S - 1) == epoch - S - 1);
+	/* 1684: further before the epoch than nanoseconds count. */
+	assert_true(input(-9000000000 * S) == -9000000000 * S);
 }
 
 static void young_inputs_come_before_the_epoch_in_order(void **state)

@@ -50,10 +50,12 @@ int main(void)
 			puts("the child could register too");
 		mq_send(q, "one", 4, 0);
 		mq_send(q, "two", 4, 0);
-		_exit(0);
+		for (;;) /* nothing else may wake the parent */
+			pause();
 	}
 	while (!count)
 		pause();
+	kill(child, SIGKILL);
 	while (waitpid(child, NULL, 0) < 0)
 		;
 	printf("%d: %s value %d from the child: %s\n", (int)count, code_name(&last),
