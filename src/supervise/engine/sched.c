@@ -81,9 +81,17 @@ void sched_parked(struct task *t)
 
 void sched_budget(struct task *t, enum act act)
 {
-	if (++t->stops % SCHED_BUDGET || !head)
+	bool only_idle = t->budget_epoch == busy_epoch;
+
+	if (++t->stops % SCHED_BUDGET)
 		return;
-	if (act == ACT_DONE)
+	t->budget_epoch = busy_epoch;
+	if (!head)
+		return;
+	/* Threads share a window of clock reads: one of them may use up the others' each time. */
+	if (act == ACT_DONE && only_idle)
+		sched_idle(t, SCHED_IDLE_READS);
+	else if (act == ACT_DONE)
 		t->give_way = true;
 	else if (act != ACT_PARK)
 		t->overdue = true;

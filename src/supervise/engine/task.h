@@ -164,10 +164,11 @@ struct task {
 	struct task *vfork_child; /* TASK_VFORK: for whom */
 	bool give_way;		  /* go to the tail of the queue after this stop */
 	struct choice choice;
-	bool overdue;	/* give way at the next call, before it */
-	uint32_t stops; /* calls that stopped: sched.h */
-	bool turn;	/* in the queue, and not answered yet: its handler runs when its turn comes,
-			 * since      whoever runs before may take away what it would go on with */
+	bool overdue;	       /* give way at the next call, before it */
+	uint32_t stops;	       /* calls that stopped: sched.h */
+	uint64_t budget_epoch; /* as idle_epoch, when the last budget of them was used up */
+	bool turn; /* in the queue, and not answered yet: its handler runs when its turn comes,
+		    * since      whoever runs before may take away what it would go on with */
 	uint64_t turn_looks;		    /* signals had been looked at so often when it joined */
 	struct futex_waiter *futex_waiters; /* sys/futexq.h: where it waits, futex_count of them */
 	uint32_t futex_count, futex_room;
