@@ -53,8 +53,7 @@ int main(void)
 		for (;;) /* nothing else may wake the parent */
 			pause();
 	}
-	while (!count)
-		pause();
+	await(&count, 1);
 	kill(child, SIGKILL);
 	while (waitpid(child, NULL, 0) < 0)
 		;

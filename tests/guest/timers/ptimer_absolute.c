@@ -28,8 +28,7 @@ static void try_clock(const char *name, clockid_t clock)
 		return;
 	count = 0;
 	timer_settime(timer, TIMER_ABSTIME, &its, NULL);
-	while (!count)
-		pause();
+	await(&count, 1);
 	printf("%s: reached %s", name,
 		now_ns(clock) >= its.it_value.tv_sec * 1000000000LL + its.it_value.tv_nsec
 			? "in time"
@@ -38,7 +37,7 @@ static void try_clock(const char *name, clockid_t clock)
 	timer_settime(timer, TIMER_ABSTIME, &its, NULL);
 	pause_ms(5);
 	printf(", the past %d", (int)count);
-	its = ispec(1, 100 * MS);
+	its = ispec(1, 10000LL * MS);
 	timer_settime(timer, TIMER_ABSTIME, &its, NULL);
 	pause_ms(5);
 	printf(", overrun since then %s\n",

@@ -23,6 +23,7 @@ int main(void)
 	const int signals[] = {SIGUSR1, SIGALRM, SIGRTMIN + 3};
 	const clockid_t clocks[] = {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_TAI};
 	struct itimerspec once = ispec(5 * MS, 0);
+	int told = 0;
 
 	for (int i = 0; i < 3; i++)
 		for (int k = 0; k < 4; k++) {
@@ -37,8 +38,7 @@ int main(void)
 				return 1;
 			}
 			timer_settime(timer, 0, &once, NULL);
-			for (const int before = count; count == before;)
-				pause();
+			await(&count, ++told);
 			printf("timer %ld: signal %d %s id %d value %d overrun %d, overruns %d\n",
 				(long)(intptr_t)timer, last.si_signo, code_name(&last),
 				last.si_timerid, last.si_value.sival_int, last.si_overrun,
@@ -48,8 +48,7 @@ int main(void)
 	timer_t plain;
 	say("by default", timer_create(CLOCK_MONOTONIC, NULL, &plain));
 	timer_settime(plain, 0, &once, NULL);
-	for (const int before = count; count == before;)
-		pause();
+	await(&count, ++told);
 	printf("signal %d, value is the id: %s\n", last.si_signo,
 		last.si_value.sival_int == (int)(intptr_t)plain ? "yes" : "no");
 	return 0;

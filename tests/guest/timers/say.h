@@ -83,6 +83,18 @@ static inline void block(int sig, int how)
 	sigprocmask(how, &set, NULL);
 }
 
+/* Until a handler counted up to n; a signal that comes before the wait is not lost. */
+static inline void await(const volatile sig_atomic_t *count, int n)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	while (*count < n)
+		sigsuspend(&before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 static inline int is_pending(int sig)
 {
 	sigset_t set;

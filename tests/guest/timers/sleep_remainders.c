@@ -36,29 +36,29 @@ int main(void)
 	struct timespec ten = {10, 0}, left = {77, 0}, until;
 
 	handle(SIGALRM, on_alarm, SA_RESTART);
-	ring_in(20);
+	ring_in(100);
 	show("nanosleep", nanosleep(&ten, &left), &left);
 	left.tv_sec = 77;
-	ring_in(20);
+	ring_in(100);
 	show("clock_nanosleep", clock_nanosleep(CLOCK_MONOTONIC, 0, &ten, &left), &left);
 	left.tv_sec = 77;
-	ring_in(20);
+	ring_in(100);
 	show("realtime", clock_nanosleep(CLOCK_REALTIME, 0, &ten, &left), &left);
 	left.tv_sec = 77;
 	until = spec(now_ns(CLOCK_MONOTONIC) + 10000LL * MS);
-	ring_in(20);
+	ring_in(100);
 	show("absolute", clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, &left), &left);
 	left.tv_sec = 77;
 	ten = spec(MS);
 	show("whole", nanosleep(&ten, &left), &left);
 	/* In place: what is left is what remains to do. */
-	ten = spec(50 * MS);
-	ring_in(10);
+	ten = spec(300 * MS);
+	ring_in(100);
 	const int64_t start = now_ns(CLOCK_MONOTONIC);
 	int rounds = 0;
 	while (nanosleep(&ten, &ten))
 		rounds++;
 	printf("in %d pieces, %s\n", rounds + 1,
-		now_ns(CLOCK_MONOTONIC) - start >= 50 * MS ? "whole" : "too short");
+		now_ns(CLOCK_MONOTONIC) - start >= 300 * MS ? "whole" : "too short");
 	return 0;
 }

@@ -72,7 +72,7 @@ int main(void)
 			say("connect", r);
 	}
 	say("no time-out", setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &bad, sizeof(bad)));
-	struct itimerval once = {{0, 0}, {0, 5000}};
+	struct itimerval once = {{0, 0}, {0, 100000}};
 	handle(SIGALRM, on_alarm, SA_RESTART);
 	limit(pair[0], SO_RCVTIMEO, 900);
 	setitimer(ITIMER_REAL, &once, NULL);

@@ -13,8 +13,9 @@
 
 #include "say.h"
 
-#define TFD_IOC_SET_TICKS _IOW(0x54, 0, uint64_t) /* linux/timerfd.h quarrels with sys/timerfd.h \
-						   */
+#define TFD_IOC_SET_TICKS \
+	_IOW(0x54, 0, uint64_t) /* linux/timerfd.h quarrels with sys/timerfd.h \
+				 */
 
 static uint64_t ticks(int fd)
 {
