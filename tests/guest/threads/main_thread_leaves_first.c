@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The main thread ends with pthread_exit while another goes on: that one still has its descriptors
+ * and its parent's answers, can join the main thread, and its end is the process's.
+ *: native
+ *: out joined the main thread: 0
+ *: out a child of it: 7
+ *: out a pipe still works: x
+ *: exit 0
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pthread_t main_thread;
+static pid_t child;
+
+static void *stays(void *unused)
+{
+	int ends[2], status = 0;
+	char byte = 0;
+
+	printf("joined the main thread: %d\n", pthread_join(main_thread, NULL));
+	waitpid(child, &status, 0);
+	printf("a child of it: %d\n", WEXITSTATUS(status));
+	if (pipe(ends) < 0 || write(ends[1], "x", 1) != 1 || read(ends[0], &byte, 1) != 1)
+		return unused;
+	printf("a pipe still works: %c\n", byte);
+	exit(0);
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	main_thread = pthread_self();
+	child = fork();
+	if (child == 0) {
+		usleep(50000);
+		_exit(7);
+	}
+	pthread_create(&thread, NULL, stays, NULL);
+	pthread_exit(NULL);
+}
