@@ -31,6 +31,7 @@
 #include "supervise/engine/handlers.h"
 #include "supervise/host.h"
 #include "supervise/io/io.h"
+#include "supervise/io/room.h"
 #include "supervise/engine/life.h"
 #include "supervise/report.h"
 #include "supervise/engine/sched.h"
@@ -395,6 +396,7 @@ int loop_run(struct process *the_first)
 		drain_dying();
 		kill_doomed();
 		current = sched_next();
+		room_forget();
 		if (!current)
 			break;
 		if (current->ordinal != last) {

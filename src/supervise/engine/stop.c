@@ -11,6 +11,7 @@
 #include "supervise/engine/futex.h"
 #include "supervise/host.h"
 #include "supervise/engine/loop.h"
+#include "supervise/io/room.h"
 #include "supervise/report.h"
 #include "supervise/engine/sched.h"
 #include "supervise/spin/spin.h"
@@ -192,6 +193,7 @@ void stop_at_call(struct task *t)
 		return;
 	if (spin_at_call(t))
 		return;
+	room_at_call(t, t->call.nr);
 	t->row = call_row(t->call.nr);
 	t->changed = false;
 	t->at_exit = false;

@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "supervise/io/fifo.h"
+#include "supervise/io/room.h"
 #include "supervise/io/pty.h"
 #include "supervise/files/ftime.h"
 #include "supervise/files/known.h"
@@ -90,6 +91,7 @@ static enum act open_device(struct task *t, const struct path *file)
 		(file->stx.stx_rdev_minor == 3 || file->stx.stx_rdev_minor == 5 ||
 			file->stx.stx_rdev_minor == 7))
 		return ACT_NATIVE;
+	room_forget();
 	tighten(t);
 	if (file->stx.stx_rdev_major == TTYAUX_MAJOR && file->stx.stx_rdev_minor == PTMX_MINOR)
 		pty_opened();
@@ -100,6 +102,7 @@ static enum act open_fifo(struct task *t, const struct opening *o, const struct 
 {
 	struct note *n = NULL;
 
+	room_forget();
 	switch (fifo_open(t, file, o->flags)) {
 	case FIFO_PARKED:
 		return ACT_PARK;

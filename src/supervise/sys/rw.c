@@ -10,9 +10,11 @@
 #include "supervise/engine/giov.h"
 #include "supervise/engine/handlers.h"
 #include "supervise/io/inotify.h"
+#include "supervise/io/io.h"
 #include "supervise/io/port.h"
 #include "supervise/io/signalfd.h"
 #include "supervise/io/received.h"
+#include "supervise/io/room.h"
 #include "supervise/io/stream.h"
 #include "supervise/sys/timerfd.h"
 #include "supervise/io/tty.h"
@@ -143,13 +145,24 @@ void leave_read(struct task *t, struct call *c)
 		stream_leave_read(t, c);
 }
 
+/* A blocking write that an empty pipe takes whole: the ones that follow may need no look. */
+static bool is_filling(struct task *t, const struct call *c, const struct gfd *g)
+{
+	return g->kind == FDKIND_PIPE && t->park.progress == 0 && gfd_can_write(g) &&
+	       !io_is_own_output(g) && room_look(t, g, c->arg[2]);
+}
+
 enum act enter_write(struct task *t, struct call *c)
 {
 	auto_gfd struct gfd g = GFD_NONE;
 	auto_giov struct giov v = GIOV_NONE;
 	struct stream_options o;
 
+	if (c->nr == NR_write && room_take(t, (int)c->arg[0], c->arg[2]))
+		return ACT_NATIVE;
 	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind == FDKIND_FILE)
+		return ACT_NATIVE;
+	if (c->nr == NR_write && is_filling(t, c, &g))
 		return ACT_NATIVE;
 	if (buffer(t, c, &v) < 0)
 		return ACT_NATIVE;
