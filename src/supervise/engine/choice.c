@@ -7,7 +7,7 @@
  * instructions after the call. For those it is stepped one by one: after a stop, their number until
  * any place of the program is the same in each run, which needs no performance counter. A system
  * call on the way is passed in one go; one that is mediated is the next scheduling point, where the
- * plan ends. Steps cost some 20 us each, so a run has a budget of them.
+ * plan ends. A step costs 20 to 40 us, so a run has a budget of them.
  *
  * Between two calls some places are of more interest than others: the atomic instructions, with
  * which a program takes and leaves locks that nobody contends, and the program's own code rather
@@ -118,6 +118,7 @@ void choice_cancel(struct task *t)
 {
 	t->choice.way = CHOICE_FREE;
 	t->choice.is_passing = false;
+	t->choice.ip = 0;
 }
 
 /* Its next scheduling point. False: nobody chooses here. */
@@ -252,6 +253,7 @@ static void step_done(struct task *t)
 		counts = arch_ip(&regs) < ARCH_LIBRARIES;
 	else if (c->unit == CHOICE_ATOMIC)
 		counts = c->is_atomic;
+	c->ip = arch_ip(&regs);
 	c->left -= counts;
 	if (c->left == 0) {
 		choice_cancel(t);
@@ -276,6 +278,7 @@ bool choice_passed(struct task *t)
 	if (c->is_passing) {
 		c->is_passing = c->is_atomic = false;
 		step_done(t);
+		c->ip = 0;
 	} else if (c->left == 0) {
 		choice_cancel(t);
 		preempt(t, 1, 0);
@@ -304,33 +307,53 @@ bool choice_stepped(struct task *t, int sig)
 
 	if (sig != SIGTRAP || t->choice.way != CHOICE_STEPS ||
 		ptrace(PTRACE_GETSIGINFO, t->tid, 0, &info) < 0 || info.si_code <= 0 ||
-		info.si_code == SI_KERNEL) /* a breakpoint of the guest's own */
+		info.si_code == SI_KERNEL) {
+		t->choice.ip =
+			0; /* a signal, or a breakpoint of the guest's own: a handler may follow */
 		return false;
+	}
 	restore_mask(t);
 	step_done(t);
+	if (info.si_code ==
+		SIGTRAP) /* the beginning of a handler, which may have a mask of its own */
+		t->choice.ip = 0;
 	return true;
+}
+
+/* Where the walk goes on after something else than a step: only then can the mask be another. */
+static int see_place(struct task *t)
+{
+	struct regs regs;
+	uint64_t mask;
+
+	if (arch_regs_read(t->tid, &regs) < 0 ||
+		ptrace(PTRACE_GETSIGMASK, t->tid, sizeof(mask), &mask) < 0)
+		return -1;
+	t->choice.ip = arch_ip(&regs);
+	t->choice.trap_blocked = mask >> (SIGTRAP - 1) & 1;
+	return 0;
 }
 
 /* The next instruction decides how it is gone over. */
 static int step_request(struct task *t)
 {
 	unsigned char code[INSTRUCTION];
-	struct regs regs;
-	uint64_t mask;
+	struct choice *c = &t->choice;
 	ssize_t n;
 
-	if (arch_regs_read(t->tid, &regs) < 0)
-		return PTRACE_CONT;
-	n = gmem_read_some(t, arch_ip(&regs), code, sizeof(code));
-	if (n <= 0 || ptrace(PTRACE_GETSIGMASK, t->tid, sizeof(mask), &mask) < 0) {
+	if (!c->ip && see_place(t) < 0) {
 		choice_cancel(t);
 		return PTRACE_CONT;
 	}
-	t->choice.is_atomic = arch_is_atomic(code, (size_t)n);
-	t->choice.trap_blocked = mask >> (SIGTRAP - 1) & 1;
+	n = gmem_read_some(t, c->ip, code, sizeof(code));
+	if (n <= 0) {
+		choice_cancel(t);
+		return PTRACE_CONT;
+	}
+	c->is_atomic = arch_is_atomic(code, (size_t)n);
 	if (!arch_is_call(code, (size_t)n))
 		return PTRACE_SINGLESTEP;
-	t->choice.way = CHOICE_ENTRY;
+	c->way = CHOICE_ENTRY;
 	return PTRACE_SYSCALL;
 }
 

@@ -131,6 +131,7 @@ struct choice {
 	bool trap_blocked;   /* SIGTRAP was blocked before this step, which opens it */
 	bool is_atomic;	     /* the instruction of this step is */
 	bool is_passing;     /* the call it stands in is one of the steps */
+	uint64_t ip;	     /* of the next step, 0: to be looked up */
 	uint32_t left, done; /* units to go, and instructions gone */
 	bool is_low;	     /* preempted, and others are preferred */
 	uint32_t passed;     /* times that others were preferred to it */
