@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "supervise/report.h"
 
 /* linux/major.h */
 enum { MEM_MAJOR = 1, TTY_MAJOR = 4, TTYAUX_MAJOR = 5, PTS_FIRST = 128, PTS_LAST = 143 };
@@ -122,6 +123,27 @@ void gfd_set_nonblock(struct gfd *g)
 	if (fcntl(g->fd, F_SETFL, g->flags | O_NONBLOCK) < 0)
 		abort();
 	g->nonblock_set = true;
+}
+
+static bool sized_by_guest;
+
+void gfd_sized_by_guest(void)
+{
+	sized_by_guest = true;
+}
+
+void gfd_room_shows(const struct gfd *g)
+{
+	enum { PAGES = 16 };
+	int size;
+
+	if (g->kind != FDKIND_PIPE || sized_by_guest)
+		return;
+	size = fcntl(g->fd, F_GETPIPE_SZ);
+	if (size > 0 && size < PAGES * sysconf(_SC_PAGESIZE))
+		report_not_enforced(REASON_UNMODELLED,
+			"the room in a smaller pipe than usual: the host's user has too many "
+			"(fs.pipe-user-pages-soft)");
 }
 
 void gfd_anon_name(const struct gfd *g, char *ret_name, size_t size)

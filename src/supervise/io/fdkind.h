@@ -45,6 +45,13 @@ short gfd_poll(const struct gfd *g, short events);
  * since every guest task is stopped until then. Nothing is done to FDKIND_FILE.
  */
 void gfd_set_nonblock(struct gfd *g);
+/*
+ * How much room a pipe has is about to show. A user who has a thousand pipes gets smaller ones
+ * (pipe(7), pipe-user-pages-soft), and who that user is besides this guest is the host's affair:
+ * such a pipe is told, unless guests choose sizes themselves.
+ */
+void gfd_room_shows(const struct gfd *g);
+void gfd_sized_by_guest(void);
 /* The name behind an anonymous descriptor, such as "[eventfd]"; "" when it has none. */
 void gfd_anon_name(const struct gfd *g, char *ret_name, size_t size);
 bool gfd_is_signalfd(const struct gfd *g);

@@ -67,6 +67,8 @@ static int poll_batch(struct task *t, struct pollfd *fds, size_t count, bool *ex
 	for (size_t i = 0; i < count; i++) {
 		if (open[i].fd >= 0) {
 			fds[i].revents = ours[i].revents;
+			if (fds[i].events & ~fds[i].revents & POLLOUT)
+				gfd_room_shows(&open[i]);
 			if (gfd_is_signalfd(&open[i]))
 				fds[i].revents = signalfd_revents(t, &open[i], fds[i].events);
 			if (io_is_own_output(&open[i]))

@@ -114,8 +114,11 @@ static bool pipe_has_room(const struct gfd *g, uint64_t len)
 {
 	int queued = 0;
 
+	if (len <= PIPE_ATOMIC && (gfd_poll(g, POLLOUT) & (POLLOUT | POLLERR)))
+		return true;
+	gfd_room_shows(g);
 	if (len <= PIPE_ATOMIC)
-		return gfd_poll(g, POLLOUT) & (POLLOUT | POLLERR);
+		return false;
 	if (ioctl(g->fd, FIONREAD, &queued) == 0 && queued == 0) {
 		int size = fcntl(g->fd, F_GETPIPE_SZ);
 
@@ -294,9 +297,11 @@ enum act stream_write(struct task *t, struct call *c, struct gfd *g, const struc
 	if (g->kind == FDKIND_TTY)
 		return pty_write(t, c, g, v, o->not_blocking);
 	if (o->not_blocking) {
-		if (!(gfd_poll(g, POLLOUT) & (POLLOUT | POLLERR | POLLHUP)))
-			return stream_idle(t);
-		return ACT_NATIVE;
+		bool room = gfd_poll(g, POLLOUT) & (POLLOUT | POLLERR | POLLHUP);
+
+		if (!room || v->total > PIPE_ATOMIC)
+			gfd_room_shows(g);
+		return room ? ACT_NATIVE : stream_idle(t);
 	}
 	if (t->park.progress == 0) {
 		if (has_room(t, g, v))

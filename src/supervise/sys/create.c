@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "supervise/io/fdkind.h"
 #include "supervise/io/io.h"
@@ -14,7 +13,6 @@
 #include "supervise/io/inotify.h"
 #include "supervise/io/netlink.h"
 #include "supervise/engine/tighten.h"
-#include "supervise/report.h"
 #include "wire/sysnr.h"
 
 /* A filter needs the number, so that the call is made first. */
@@ -50,39 +48,9 @@ static enum act make_two(struct task *t, struct call *c, uint64_t addr)
 	return ACT_DONE;
 }
 
-/*
- * A user who has a thousand pipes gets smaller ones (pipe(7), pipe-user-pages-soft), and who that
- * user is besides this guest is the host's affair. A larger one can be asked for while there is
- * room again.
- */
-static void pipe_made(struct task *t, const struct call *c)
-{
-	enum { PAGES = 16 };
-	int32_t ends[2];
-	auto_gfd struct gfd g = GFD_NONE;
-	int size = (int)sysconf(_SC_PAGESIZE) * PAGES;
-
-	if (c->result < 0 || gmem_read(t, c->arg[0], ends, sizeof(ends)) < 0 ||
-		gfd_open(t, ends[0], &g) < 0 || fcntl(g.fd, F_GETPIPE_SZ) >= size ||
-		fcntl(g.fd, F_SETPIPE_SZ, size) >= size)
-		return;
-	report_not_enforced(REASON_UNMODELLED,
-		"a smaller pipe than usual: the host's user has too many (fs.pipe-user-pages-soft)");
-}
-
 enum act enter_pipe(struct task *t, struct call *c)
 {
-	enum act act = make_two(t, c, c->arg[0]);
-
-	if (act == ACT_NATIVE)
-		return ACT_LEAVE;
-	pipe_made(t, c);
-	return act;
-}
-
-void leave_pipe(struct task *t, struct call *c)
-{
-	pipe_made(t, c);
+	return make_two(t, c, c->arg[0]);
 }
 
 enum act enter_socketpair(struct task *t, struct call *c)

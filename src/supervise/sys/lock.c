@@ -108,6 +108,8 @@ static enum act try_process(struct task *t, struct call *c)
 
 enum act enter_fcntl(struct task *t, struct call *c)
 {
+	auto_gfd struct gfd g = GFD_NONE;
+
 	switch ((int)c->arg[1]) {
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC:
@@ -122,6 +124,13 @@ enum act enter_fcntl(struct task *t, struct call *c)
 			tighten(t);
 		if (c->arg[2] & O_ASYNC)
 			sched_signals_unseen();
+		return ACT_NATIVE;
+	case F_SETPIPE_SZ:
+		gfd_sized_by_guest();
+		return ACT_NATIVE;
+	case F_GETPIPE_SZ:
+		if (gfd_open(t, (int)c->arg[0], &g) == 0)
+			gfd_room_shows(&g);
 		return ACT_NATIVE;
 	case F_SETLEASE: /* whoever opens the file would wait for its holder, in the host's time */
 		return call_done(c, -EINVAL);
