@@ -14,9 +14,14 @@ enum { STATUS_USAGE = 2 };
 /* A program started with a closed standard stream would open its own files there. */
 static void hold_standard_streams(void)
 {
+	bool has_output = fcntl(1, F_GETFD) >= 0;
+
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
 			_exit(STATUS_USAGE);
+	/* A program natively fails to write there; ours has a pipe. */
+	if (!has_output)
+		cli_say("standard output is closed: what is written to it is lost");
 }
 
 static bool is_help(const char *word)

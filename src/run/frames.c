@@ -83,7 +83,7 @@ static int take_not_enforced(struct taking *t)
 	if (reason_info((enum reason)reason)->fatal)
 		say(t, "determinism not enforced: ", detail);
 	else
-		say(t, "degraded: ", detail);
+		say(t, reason == REASON_LIMIT_DEGRADED ? "degraded: " : "", detail);
 	return 0;
 }
 

@@ -225,12 +225,34 @@ static void process_gone(struct process *p, int status)
 		process_free(p);
 }
 
+/* The guest's own filter killed this thread alone: the others stand where they stood. */
+static bool is_alone(const struct task *gone)
+{
+	if (!gone->proc->own_filter)
+		return false;
+	for (const struct task *t = task_list; t; t = t->next)
+		if (t->proc == gone->proc && t != gone && t->state != TASK_LEFT &&
+			host_task_state(t->tid) != 't')
+			return false;
+	return gone->proc->tasks > 1;
+}
+
+/* The same of a main thread, which is not reported before the others are gone. */
+bool life_leader_killed(struct task *t)
+{
+	if (t->tid != t->proc->pid || !t->proc->own_filter || host_task_state(t->tid) != 'Z' ||
+		!is_alone(t))
+		return false;
+	t->exiting = true;
+	return life_leader_left(t);
+}
+
 void life_task_gone(struct task *t, int status)
 {
 	struct process *p = t->proc;
 	bool leader = t->tid == p->pid;
 
-	if (!t->exiting && !p->execing)
+	if (!t->exiting && !p->execing && !is_alone(t))
 		p->dying = true; /* exit_group, or a fatal signal: the others follow */
 	sched_remove(t);
 	life_release_vfork(t);

@@ -22,6 +22,8 @@ void life_task_gone(struct task *t, int status);
 /* t was resumed in its exit call: true when it is a main thread that leaves before its group, for
  * which no report comes. */
 bool life_leader_left(struct task *t);
+/* t was resumed and a while has passed: the same when its own seccomp filter killed it. */
+bool life_leader_killed(struct task *t);
 /* Whoever waited in vfork for this child goes on. */
 void life_release_vfork(struct task *child);
 /* The task that an exec event under this id belongs to (an exec from a thread changes the id). NULL

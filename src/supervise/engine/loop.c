@@ -237,6 +237,10 @@ static void tick(void)
 
 	if (!t || t->state != TASK_RUNNING)
 		return;
+	if (life_leader_killed(t)) {
+		current = NULL;
+		return;
+	}
 	if (!host_task_sleeps(t->tid, &call)) {
 		block_ticks = 0;
 		spin_tick(t);

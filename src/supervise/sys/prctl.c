@@ -1,93 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prctl and seccomp: native for what a process says about itself alone; answered here where the
+ * prctl: native for what a process says about itself alone; answered here where the
  * kernel's answer would undo what the sandbox set up, or would differ between hosts.
  */
 #include <errno.h>
-#include <linux/filter.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
 
 #include "base/attr.h"
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
 #include "supervise/engine/sched.h"
-#include "supervise/report.h"
 #include "supervise/engine/task.h"
-#include "supervise/engine/tighten.h"
-
-/* ---- the guest's own filters ---- */
-
-/* A filter may hide calls from us by handing them to somebody else. */
-static void judge_instruction(const struct sock_filter *i)
-{
-	if (BPF_CLASS(i->code) != BPF_RET)
-		return;
-	uint32_t action = i->k & SECCOMP_RET_ACTION_FULL;
-	if (BPF_RVAL(i->code) != BPF_K)
-		report_not_enforced(
-			REASON_GUEST_FILTER, "the guest's seccomp filter computes its answers");
-	else if (action == SECCOMP_RET_USER_NOTIF)
-		report_not_enforced(REASON_GUEST_FILTER,
-			"the guest's seccomp filter hands calls to another process");
-	else if (action == SECCOMP_RET_TRACE)
-		report_not_enforced(
-			REASON_GUEST_FILTER, "the guest's seccomp filter hands calls to a tracer");
-}
-
-static void judge_filter(struct task *t, uint64_t addr)
-{
-	struct sock_fprog prog;
-	if (gmem_read(t, addr, &prog, sizeof(prog)) < 0 || prog.len > BPF_MAXINSNS)
-		return; /* the kernel refuses it */
-	for (size_t at = 0; at < prog.len; at++) {
-		struct sock_filter i;
-		if (gmem_read(t, (uint64_t)(uintptr_t)(prog.filter + at), &i, sizeof(i)) < 0)
-			return;
-		judge_instruction(&i);
-	}
-}
-
-/* Once a filter of the guest is in, it may refuse the call that tightens: that is done before. */
-static enum act install_filter(struct task *t, uint64_t flags, uint64_t prog)
-{
-	tighten(t);
-	if (t->at_exit)
-		return ACT_LEAVE; /* comes again, from the start */
-	if (flags & SECCOMP_FILTER_FLAG_NEW_LISTENER)
-		report_not_enforced(
-			REASON_GUEST_FILTER, "the guest's seccomp filter has a listener");
-	judge_filter(t, prog);
-	return ACT_LEAVE;
-}
-
-static void filter_installed(struct task *t, const struct call *c)
-{
-	if (c->result >= 0)
-		t->proc->own_filter = true;
-}
-
-enum act enter_seccomp(struct task *t, struct call *c)
-{
-	switch ((unsigned)c->arg[0]) {
-	case SECCOMP_SET_MODE_STRICT:
-		return call_done(c, -EINVAL); /* as the kernel says where there is a filter */
-	case SECCOMP_SET_MODE_FILTER:
-		return install_filter(t, c->arg[1], c->arg[2]);
-	default:
-		return ACT_NATIVE; /* constants of the kernel's interface */
-	}
-}
-
-void leave_seccomp(struct task *t, struct call *c)
-{
-	if (c->arg[0] == SECCOMP_SET_MODE_FILTER)
-		filter_installed(t, c);
-}
-
-/* ---- prctl ---- */
+#include "supervise/sys/ownfilter.h"
 
 enum {
 	TIMER_SLACK_NS = 50000, /* the kernel's default */
@@ -147,7 +73,13 @@ static enum act set_seccomp(struct task *t, struct call *c)
 {
 	if (c->arg[1] != SECCOMP_MODE_FILTER)
 		return call_done(c, -EINVAL);
-	return install_filter(t, 0, c->arg[2]);
+	return ownfilter_install(t, c, 0, c->arg[2]);
+}
+
+/* Ours are not the guest's to see. */
+static enum act get_seccomp(struct task *t, struct call *c)
+{
+	return call_done(c, t->proc->own_filter ? SECCOMP_MODE_FILTER : SECCOMP_MODE_DISABLED);
 }
 
 /* The kernel does it, and the process table has to agree with it. */
@@ -189,7 +121,7 @@ static const struct option {
 	{PR_GET_TIMING, NULL, PR_TIMING_STATISTICAL},
 	{PR_SET_NAME, enter_native, 0},
 	{PR_GET_NAME, enter_native, 0},
-	{PR_GET_SECCOMP, enter_native, 0},
+	{PR_GET_SECCOMP, get_seccomp, 0},
 	{PR_SET_SECCOMP, set_seccomp, 0},
 	{PR_CAPBSET_READ, enter_native, 0},
 	{PR_CAPBSET_DROP, enter_native, 0},
@@ -239,5 +171,5 @@ enum act enter_prctl(struct task *t, struct call *c)
 void leave_prctl(struct task *t, struct call *c)
 {
 	if (c->arg[0] == PR_SET_SECCOMP)
-		filter_installed(t, c);
+		ownfilter_installed(t, c);
 }
