@@ -102,23 +102,34 @@ bool sigmask_is_off(const struct task *t, int sig)
 	return (ignored | sigmask_blocked(t)) & bit(sig);
 }
 
+/* Signals that do nothing to its process when they are delivered. */
+static uint64_t without_effect(const struct task *t)
+{
+	uint64_t caught, ignored;
+
+	dispositions(t, &caught, &ignored);
+	return ignored | (ignored_by_default & ~caught);
+}
+
+bool sigmask_ends_wait(const struct task *t, uint64_t sigs)
+{
+	uint64_t blocked;
+
+	if (!sigs)
+		return false;
+	/* What is blocked is kept, ignored or not, for a call that asks for it. */
+	blocked = sigmask_blocked(t);
+	return sigs & (blocked | ~without_effect(t));
+}
+
 bool sigmask_interrupts(const struct task *t, uint64_t mask)
 {
-	uint64_t due = sigmask_pending(t) & ~mask, caught, ignored;
+	uint64_t due = sigmask_pending(t) & ~mask;
 
-	if (!due)
-		return false;
-	dispositions(t, &caught, &ignored);
-	ignored |= ignored_by_default & ~caught;
-	return due & ~ignored;
+	return due && (due & ~without_effect(t));
 }
 
 bool sigmask_ignores(const struct task *t, int sig)
 {
-	uint64_t caught, ignored;
-
-	if (sigmask_blocked(t) & bit(sig))
-		return false;
-	dispositions(t, &caught, &ignored);
-	return (ignored | (ignored_by_default & ~caught)) & bit(sig);
+	return !(sigmask_blocked(t) & bit(sig)) && (without_effect(t) & bit(sig));
 }

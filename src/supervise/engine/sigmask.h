@@ -19,6 +19,9 @@ uint64_t sigmask_blocked(const struct task *t);
 bool sigmask_interrupts(const struct task *t, uint64_t mask);
 /* The task blocks sig, or its process ignores it by choice. */
 bool sigmask_is_off(const struct task *t, int sig);
+/* One of these pending signals, which the call that t waits in lets through, ends the wait: not
+ * those that are dropped on delivery. */
+bool sigmask_ends_wait(const struct task *t, uint64_t sigs);
 /* Its process has a handler for sig. */
 bool sigmask_catches(const struct task *t, int sig);
 /* Sent to t now, sig would be dropped: it is ignored, and not blocked. */

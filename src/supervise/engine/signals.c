@@ -35,15 +35,25 @@
 #include "supervise/sys/ptimer.h"
 #include "supervise/sys/time.h"
 
+/* Which signals end its wait, or would be delivered to it. */
+static uint64_t open_for(const struct task *t)
+{
+	return ~(t->park.has_mask ? t->park.mask : sigmask_blocked(t));
+}
+
 /*
- * A process-directed signal is taken by one thread: a runnable one that does not block it if there
- * is one (the kernel gives it to that), else the first parked one, the main thread before others.
+ * A process-directed signal is taken by one thread: a runnable one that is open for it if there is
+ * one (the kernel gives it to that), else the first parked one, the main thread before others. One
+ * that was woken for it and did not run yet is such a runnable one.
  */
 static bool somebody_takes(const struct process *p, uint64_t sigs)
 {
-	for (struct task *t = task_list; t; t = t->next)
-		if (t->proc == p && t->state == TASK_RUNNABLE && (sigs & ~sigmask_blocked(t)))
+	for (struct task *t = task_list; t; t = t->next) {
+		if (t->proc != p || t->state != TASK_RUNNABLE)
+			continue;
+		if (sigs & (t->park.interrupted ? open_for(t) : ~sigmask_blocked(t)))
 			return true;
+	}
 	return false;
 }
 
@@ -85,11 +95,15 @@ void signals_wake_parked(void)
 
 		if (t->state != TASK_PARKED && t->state != TASK_SPINNING)
 			continue;
-		open = ~(t->park.has_mask ? t->park.mask : sigmask_blocked(t));
-		if (!(sigmask_queued(t, false) & open)) {
+		open = open_for(t);
+		if (!sigmask_ends_wait(t, sigmask_queued(t, false) & open)) {
 			open &= sigmask_queued(t, true);
-			if (!open || somebody_takes(t->proc, open))
+			if (!sigmask_ends_wait(t, open))
 				continue;
+			if (somebody_takes(t->proc, open)) {
+				sched_signals_changed(); /* until that one has taken it */
+				continue;
+			}
 		}
 		if (t->state == TASK_SPINNING)
 			sched_enqueue(t); /* it takes the signal when it is resumed */
@@ -141,6 +155,12 @@ static void taken_at_stop(struct task *t, int sig)
 
 static void interrupt_call(struct task *t, struct regs *regs, int sig)
 {
+	/* Dropped on delivery: the call goes on, and another signal may interrupt it. */
+	if (sigmask_ignores(t, sig)) {
+		t->park.interrupted = true;
+		return;
+	}
+	t->reissued = false;
 	if (!arch_call_interrupt(regs, &t->call, t->reissue_ip, t->restart))
 		return;
 	if (sigmask_catches(t, sig)) {
@@ -195,7 +215,6 @@ void signals_deliver(struct task *t, int sig)
 	}
 	if (t->reissued)
 		interrupt_call(t, &regs, sig);
-	t->reissued = false;
 	io_signal_taken(t, sig);
 	taken_at_stop(t, sig);
 	t->signal = sig;

@@ -42,7 +42,7 @@ enum act enter_rt_sigtimedwait(struct task *t, struct call *c)
 				   (uint64_t)ts.tv_nsec;
 	}
 	pending = sigmask_pending(t);
-	if (pending & (set | ~sigmask_blocked(t)))
+	if (sigmask_ends_wait(t, pending & (set | ~sigmask_blocked(t))))
 		return ACT_LEAVE;
 	if (t->park.timed_out)
 		return call_done(c, -EAGAIN);
