@@ -139,7 +139,8 @@ static char *deadlock_name(const struct outcome *o, const char **ret_kind)
 
 static bool is_birth(const struct race_switch *s)
 {
-	return s->before == NR_clone || s->before == NR_fork || s->before == NR_vfork;
+	return s->before >= 0 &&
+	       (s->before == NR_clone || s->before == NR_fork || s->before == NR_vfork);
 }
 
 /* The last of its kind in the list; NULL when there is none. */
