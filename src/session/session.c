@@ -256,24 +256,12 @@ int session_ls(struct session *s, const char *path, struct sandbox_names *ret, s
 					   : s->sandbox.driver->ls(&s->sandbox, path, ret, err);
 }
 
-static int put_record(struct session *s, struct cas *cas, const char *tree, char ret[DIGEST_TEXT],
-	struct error *err)
-{
-	auto_json json_t *manifest = NULL;
-	char root[CAS_ROOT_MAX + 1];
-
-	if (json_read(s->record.manifest, strlen(s->record.manifest), MANIFEST_TEXT_MAX, &manifest,
-		    err) < 0 ||
-		snapshot_record_put(cas, tree, manifest, ret, err) < 0)
-		return -1;
-	snprintf(root, sizeof(root), "snapshot-%s", strchr(ret, ':') + 1);
-	return cas_root_set(cas, root, ret, err);
-}
-
-int session_snapshot(struct session *s, const struct snapshot_policy *policy, char ret[DIGEST_TEXT],
+/* The record of the tree and its manifest. Until the store is closed it needs no root to stay. */
+static int freeze(struct session *s, const struct snapshot_policy *policy, char ret[DIGEST_TEXT],
 	struct error *err)
 {
 	auto_session_record struct session_record now = {0};
+	auto_json json_t *manifest = NULL;
 	auto_place struct place p = {-1, -1};
 	struct cas *cas = NULL;
 	char tree[DIGEST_TEXT];
@@ -285,9 +273,22 @@ int session_snapshot(struct session *s, const struct snapshot_policy *policy, ch
 	if (place_open(s->store, s->record.id, PLACE_EXCLUSIVE, QUIET_MS, &p, err) < 0 ||
 		read_record(&p, s->record.id, &now, err) < 0 ||
 		session_store_cas(s->store, &cas, err) < 0 ||
-		s->sandbox.driver->freeze(&s->sandbox, cas, policy, tree, err) < 0)
+		s->sandbox.driver->freeze(&s->sandbox, cas, policy, tree, err) < 0 ||
+		json_read(s->record.manifest, strlen(s->record.manifest), MANIFEST_TEXT_MAX,
+			&manifest, err) < 0)
 		return -1;
-	return put_record(s, cas, tree, ret, err);
+	return snapshot_record_put(cas, tree, manifest, ret, err);
+}
+
+int session_snapshot(struct session *s, const struct snapshot_policy *policy, char ret[DIGEST_TEXT],
+	struct error *err)
+{
+	char root[CAS_ROOT_MAX + 1];
+
+	if (freeze(s, policy, ret, err) < 0)
+		return -1;
+	snprintf(root, sizeof(root), "snapshot-%s", strchr(ret, ':') + 1);
+	return cas_root_set(s->store->cas, root, ret, err);
 }
 
 /* The manifest of a snapshot's record; a bare tree has the defaults. */
@@ -339,7 +340,7 @@ int session_fork(struct session *s, size_t count, int64_t owner, char (*ret_ids)
 	if (count < 1 || count > SESSION_FORKS_MAX)
 		return error_set(
 			err, ERR_USAGE, "a fork makes 1 to %d sessions", SESSION_FORKS_MAX);
-	if (session_snapshot(s, &policy, digest, err) < 0)
+	if (freeze(s, &policy, digest, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		if (session_resume(s->store, digest, s->record.backend, owner, ret_ids[i], err) ==

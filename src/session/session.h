@@ -61,7 +61,8 @@ MUST_CHECK int session_ls(
 	struct session *s, const char *path, struct sandbox_names *ret, struct error *err);
 /*
  * Freezes the workspace; the digest is that of a record with its manifest, and the root
- * "session-ID" keeps it until the session is destroyed. ERR_BUSY while a program runs in it.
+ * "snapshot-<hex digits>" keeps it (`cas gc --unroot` lets go). ERR_BUSY while a program runs in
+ * it.
  */
 MUST_CHECK int session_snapshot(struct session *s, const struct snapshot_policy *policy,
 	char ret[DIGEST_TEXT], struct error *err);
