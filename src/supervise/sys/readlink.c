@@ -15,6 +15,7 @@
 #include "supervise/engine/note.h"
 #include "supervise/files/path.h"
 #include "supervise/proc/served.h"
+#include "supervise/sys/timerfd.h"
 
 static enum act enter(struct task *t, int dirfd, uint64_t addr)
 {
@@ -90,6 +91,8 @@ static size_t shown(const struct path *link, char text[PATH_MAX])
 	number = numbered(text);
 	if (served != NULL)
 		(void)snprintf(text, PATH_MAX, "%s", served->path);
+	else if (strcmp(text, "anon_inode:[eventfd]") == 0 && timerfd_is_linked(name))
+		(void)snprintf(text, PATH_MAX, "anon_inode:[timerfd]");
 	else if (number != NULL)
 		(void)snprintf(text + (number - text), 32, "%u]", inode_get(&stx)->number);
 	else

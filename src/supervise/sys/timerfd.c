@@ -306,6 +306,23 @@ bool timerfd_is(const struct gfd *g)
 	return timerfds && g->kind == FDKIND_ANON && gfd_info(g, id_key, 10, &id) && find_by_id(id);
 }
 
+bool timerfd_is_linked(const char *link)
+{
+	char dir[32];
+	const char *name = strrchr(link, '/');
+	autoclose int fd = -1;
+	int pid;
+
+	if (!timerfds || !name || sscanf(link, "/proc/%d/fd/", &pid) != 1)
+		return false;
+	(void)snprintf(dir, sizeof(dir), "/proc/%d/fdinfo", pid);
+	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	for (const struct timerfd *f = fd < 0 ? NULL : timerfds; f; f = f->next)
+		if (info_is(fd, name + 1, f->id))
+			return true;
+	return false;
+}
+
 enum act timerfd_set_ticks(struct task *t, struct call *c)
 {
 	struct timerfd *f = NULL;

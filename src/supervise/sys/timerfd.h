@@ -13,6 +13,8 @@
 void timerfd_before_read(const struct gfd *g);
 /* The descriptor is one: writes to it are refused. */
 bool timerfd_is(const struct gfd *g);
+/* The same of a link /proc/PID/fd/N. */
+bool timerfd_is_linked(const char *link);
 /* ioctl(TFD_IOC_SET_TICKS). */
 enum act timerfd_set_ticks(struct task *t, struct call *c);
 

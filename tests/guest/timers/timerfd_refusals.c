@@ -16,6 +16,11 @@ int main(void)
 	char small[4];
 	uint64_t one = 1;
 
+	char link[32], target[32] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (readlink(link, target, sizeof(target) - 1) > 0)
+		puts(target);
 	say("clock tai", timerfd_create(CLOCK_TAI, 0));
 	say("clock of cpu time", timerfd_create(CLOCK_PROCESS_CPUTIME_ID, 0));
 	say("flags", timerfd_create(CLOCK_MONOTONIC, 1));
