@@ -6,13 +6,13 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import MODES, Scratch, Tap, require_programs, sandglass  # noqa: E402
 
-LIVE = "/proc/sys/fs/dentry-state"
+LIVE = "/proc/1/net/rt_acct"
 # name, guest, reason (None: enforced), what the detail names
 CASES = (
     ("a live file of /proc is told", f"cat {LIVE}", "external_input", LIVE),
     ("a live file reached through links is told", f"ln -s {LIVE} l; ln -s l m; cat m", "external_input", LIVE),
-    ("a live file opened from inside /proc is told", "cd /proc/sys/fs; cat dentry-state", "external_input", LIVE),
-    ("a live file that is only looked at is not told", f"stat {LIVE}; ls -l /proc/sys/fs", None, None),
+    ("a live file opened from inside /proc is told", "cd /proc/1/net; cat rt_acct", "external_input", LIVE),
+    ("a live file that is only looked at is not told", f"stat {LIVE}; ls -l /proc/1/net", None, None),
     ("a file that is made here is not told", "cat /proc/meminfo /proc/self/status /proc/net/tcp", None, None),
     ("reading a shared directory is not told", "cat /shared/there; ls -l /shared", None, None),
     ("writing to a shared file is told", "echo more >> /shared/there", "shared_with_outside", "/shared/there"),

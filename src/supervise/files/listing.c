@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Directories read whole: see listing.h. */
+#include "supervise/proc/procfs.h"
 #include "supervise/files/listing.h"
 
 #include <dirent.h>
@@ -155,15 +156,21 @@ static void number_entries(struct listing *l, const struct path *dir)
 	char name[PATH_MAX], whole[PATH_MAX + NAME_MAX + 2];
 	bool by_path = (dir->kind == FS_PROC || dir->kind == FS_SYS) && path_name(dir->fd, name);
 
-	for (uint32_t i = 0; i < l->count; i++) {
-		struct entry *e = &l->entries[i];
-		const char *text = (const char *)l->names.data + e->name;
+	uint32_t kept = 0;
 
-		if (by_path && entry_path(name, text, whole, sizeof(whole)))
-			e->ino = inode_of_path(whole);
-		else
-			e->ino = number_plain(dir->fd, text, &dir->stx, e->ino);
+	for (uint32_t i = 0; i < l->count; i++) {
+		struct entry e = l->entries[i];
+		const char *text = (const char *)l->names.data + e.name;
+
+		if (by_path && entry_path(name, text, whole, sizeof(whole))) {
+			if (procfs_is_absent(whole))
+				continue;
+			e.ino = inode_of_path(whole);
+		} else
+			e.ino = number_plain(dir->fd, text, &dir->stx, e.ino);
+		l->entries[kept++] = e;
 	}
+	l->count = kept;
 }
 
 static size_t listing_size(const struct listing *l)

@@ -73,15 +73,21 @@ static bool own_link(struct walk *w, const char *name, char *ret_text, size_t si
 /* Inside the directory of init (ourselves) the guest meets permissions that we would not. */
 static bool is_in_init(const struct walk *w, const char *name)
 {
+	static const char own[] = "/proc/1", thread[] = "/task/1";
 	char reached[PATH_MAX];
+	const char *rest = reached + sizeof(own) - 1;
 	struct stat st;
 
-	if (!path_name(w->at, reached))
+	if (!path_name(w->at, reached) || strncmp(reached, own, sizeof(own) - 1) != 0 ||
+		(*rest != '\0' && *rest != '/'))
 		return false;
-	if (strncmp(reached, "/proc/1/", 8) == 0)
+	if (strncmp(rest, thread, sizeof(thread) - 1) == 0)
+		rest += sizeof(thread) - 1;
+	/* Its descriptors and the like; threads, sockets and attributes are for everybody. */
+	if (*rest != '\0' && strcmp(rest, "/task") != 0 && strncmp(rest, "/net", 4) != 0 &&
+		strcmp(rest, "/attr") != 0)
 		return true;
-	return strcmp(reached, "/proc/1") == 0 &&
-	       fstatat(w->at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+	return fstatat(w->at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
 }
 
 /* A magic link of /proc does not go by its text. The only others there stand in its root. */

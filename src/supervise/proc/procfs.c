@@ -66,12 +66,13 @@ static bool is_closed_in_init(const char *rest)
 {
 	static const char *const open_files[] = {"stat", "status", "statm", "cmdline", "comm",
 		"limits", "cgroup", "mounts", "mountinfo", "sched", "schedstat", "loginuid",
-		"sessionid", "oom_score", "oom_score_adj"};
+		"sessionid", "oom_score", "oom_score_adj", "autogroup", "uid_map", "gid_map",
+		"setgroups", "cpuset", "wchan"};
 
 	for (size_t i = 0; i < ARRAY_LEN(open_files); i++)
 		if (strcmp(rest, open_files[i]) == 0)
 			return false;
-	return true;
+	return strncmp(rest, "net/", 4) != 0;
 }
 
 static pid_t take_number(const char **at)
@@ -135,6 +136,21 @@ enum procfs_verdict procfs_check(const char *path)
 	if (rest != NULL && pid == 1 && is_closed_in_init(rest))
 		return PROCFS_PASS;
 	return row != NULL ? row->verdict : PROCFS_LIVE;
+}
+
+/* A kernel's sysctls are many and come and go with its version; there are those that have a row. */
+bool procfs_is_absent(const char *path)
+{
+	static const char top[] = "/proc/sys/";
+	size_t len = strlen(path);
+
+	if (strncmp(path, top, sizeof(top) - 1) != 0 || len == sizeof(top) - 1)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(system_rows); i++)
+		if (strncmp(system_rows[i].path, path, len) == 0 &&
+			(system_rows[i].path[len] == '\0' || system_rows[i].path[len] == '/'))
+			return false;
+	return true;
 }
 
 int procfs_make(struct task *t, const char *path, struct bytes *ret_out)

@@ -3,6 +3,7 @@
 #ifndef SUPERVISE_PROCFS_H
 #define SUPERVISE_PROCFS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -15,6 +16,8 @@ enum procfs_verdict {
 	PROCFS_LIVE,  /* the kernel's, and host state may be in it: reported when read */
 };
 
+/* It and all below it are not there for the guest. The path is canonical. */
+bool procfs_is_absent(const char *path);
 /* What a canonical path (no links, /proc/PID rather than /proc/self) is. */
 enum procfs_verdict procfs_check(const char *path);
 /* The content of a PROCFS_SERVE file for the reader t. 0 or -1 with errno. */

@@ -58,13 +58,17 @@ static bool is_readable(const struct opening *o, const struct statx *stx)
 	       stx->stx_mode & own;
 }
 
-/* A file of /proc or /sys, opened for reading. */
+/* A file of /proc or /sys. */
 static enum act open_system(struct task *t, const struct opening *o, struct path *file)
 {
 	char name[PATH_MAX];
 	struct note *n = NULL;
 
 	if (!path_name(file->fd, name))
+		return ACT_NATIVE;
+	if (procfs_is_absent(name))
+		return call_done(&t->call, -ENOENT);
+	if (!S_ISREG(file->stx.stx_mode) || !is_readable(o, &file->stx))
 		return ACT_NATIVE;
 	switch (procfs_check(name)) {
 	case PROCFS_PASS:
@@ -136,8 +140,8 @@ static enum act open_found(struct task *t, const struct opening *o, struct path 
 	uint32_t type = file->stx.stx_mode & S_IFMT;
 	bool temporary = (o->flags & O_TMPFILE) == O_TMPFILE;
 
-	if (type == S_IFREG && (file->kind == FS_PROC || file->kind == FS_SYS))
-		return is_readable(o, &file->stx) ? open_system(t, o, file) : ACT_NATIVE;
+	if (file->kind == FS_PROC || file->kind == FS_SYS)
+		return open_system(t, o, file);
 	if (type == S_IFREG && is_writing(o->flags))
 		return open_writing(t, o, file);
 	if (type == S_IFDIR && temporary) {

@@ -11,6 +11,7 @@
 
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
+#include "supervise/proc/procfs.h"
 #include "supervise/files/inode.h"
 #include "supervise/files/view.h"
 
@@ -86,12 +87,15 @@ typedef int write_fn(struct task *, uint64_t, const struct view *);
 static enum act answer(struct task *t, struct call *c, enum path_answer found, const struct path *p,
 	write_fn *write, uint64_t addr)
 {
+	char name[PATH_MAX];
 	struct view v;
 
 	if (found == PATH_ERROR)
 		return ACT_NATIVE; /* the kernel says the same, in its own order of checks */
 	if (found == PATH_ODD)
 		return ACT_LEAVE;
+	if (p->kind == FS_PROC && path_name(p->fd, name) && procfs_is_absent(name))
+		return call_done(c, -ENOENT);
 	view_of(p, &v);
 	return call_done(c, write(t, addr, &v));
 }
