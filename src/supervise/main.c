@@ -24,6 +24,7 @@
 #include "supervise/files/nameless.h"
 #include "supervise/guest.h"
 #include "supervise/host.h"
+#include "supervise/io/inotify.h"
 #include "supervise/io/io.h"
 #include "supervise/engine/loop.h"
 #include "supervise/engine/mapped.h"
@@ -147,6 +148,7 @@ static int run_engine(struct error *err)
 	kill(-1, SIGKILL);
 	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
 		continue;
+	inotify_over();
 	files_settle();
 	if (status < 0)
 		report_exit(1, SIGKILL);

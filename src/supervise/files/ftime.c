@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -19,7 +21,10 @@
 /* A mtime that no file has: the record has not seen the present content, it shows now. */
 #define UNSEEN INT64_MIN
 
-enum { CANDIDATES_FIRST = 64 };
+enum {
+	CANDIDATES_FIRST = 64,
+	WATCHED_MAX = 512, /* files that wait for the end because of a watcher */
+};
 
 /* What is known of a file that the guest changed; inode.times - 1 is its place. */
 struct record {
@@ -151,6 +156,21 @@ static void candidate_drop(uint32_t at)
 	candidates[at] = candidates[--candidate_count];
 }
 
+/*
+ * A watcher would be told of times that are set. They are left as they are then, until the end; the
+ * next write is known by another physical time, once the host's has moved on: by a tick.
+ */
+static void wait_beyond(int64_t physical_ns)
+{
+	const struct timespec a_little = {.tv_nsec = 500000};
+	struct timespec now;
+
+	while (syscall(SYS_clock_gettime, CLOCK_REALTIME_COARSE, &now) == 0 &&
+		now.tv_sec * NS_PER_S + now.tv_nsec <= physical_ns &&
+		physical_ns - now.tv_sec * NS_PER_S < NS_PER_S * 2)
+		(void)nanosleep(&a_little, NULL);
+}
+
 /* Makes this instant the time of what was written since the last one. */
 static void candidate_settle(struct candidate *c)
 {
@@ -166,9 +186,10 @@ static void candidate_settle(struct candidate *c)
 	r->seen_ns = stamp_ns(&stx.stx_mtime);
 	if (r->seen_ns == r->shown.mtime_ns)
 		return;
-	/* A watcher would be told of a file that is gone. */
-	if (stx.stx_nlink == 0 && inotify_is_used())
+	if (inotify_is_used() && candidate_count < WATCHED_MAX) {
+		wait_beyond(r->seen_ns);
 		return;
+	}
 	for (int i = 0; i < 2; i++) {
 		int64_t ns = i == 0 ? r->shown.atime_ns : r->shown.mtime_ns;
 		int64_t rest = (ns % NS_PER_S + NS_PER_S) % NS_PER_S;
@@ -187,7 +208,8 @@ static void candidates_find_open(void)
 	bool unsure = false;
 
 	for (uint32_t k = 0; k < candidate_count; k++) {
-		int writers = writers_of(candidates[k].fd);
+		/* To look at one means to open it, of which a watcher would be told. */
+		int writers = inotify_is_used() ? -1 : writers_of(candidates[k].fd);
 
 		candidates[k].open = writers != 0;
 		unsure = unsure || writers < 0;
@@ -204,6 +226,8 @@ static void candidates_find_open(void)
 /* Lets go of what nobody can write to any more; those are settled as of now. */
 static void candidates_collect(void)
 {
+	if (inotify_is_used() && candidate_count < WATCHED_MAX)
+		return; /* their times are set at the end */
 	candidates_find_open();
 	for (uint32_t k = candidate_count; k > 0; k--) {
 		if (candidates[k - 1].open)

@@ -18,7 +18,7 @@ static struct {
 	uint32_t cookie, number;
 } seen[COOKIES];
 static uint32_t last_number;
-static bool made;
+static bool made, over;
 
 void inotify_made(void)
 {
@@ -27,7 +27,12 @@ void inotify_made(void)
 
 bool inotify_is_used(void)
 {
-	return made;
+	return made && !over;
+}
+
+void inotify_over(void)
+{
+	over = true;
 }
 
 bool inotify_is(const struct gfd *g)

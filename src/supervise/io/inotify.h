@@ -13,7 +13,10 @@
 
 /* Told when a guest made one: from then on descriptors are looked at for it. */
 void inotify_made(void);
+/* A guest may be told of what the supervisor itself does to files. */
 bool inotify_is_used(void);
+/* No guest is left. */
+void inotify_over(void);
 bool inotify_is(const struct gfd *g);
 /* A read of one that has events: made here, with cookies numbered by first sight. */
 enum act inotify_read(struct task *t, struct call *c, struct gfd *g, const struct giov *v);
