@@ -21,6 +21,7 @@
 #include "bench.h"
 #include "process.h"
 #include "sessions.h"
+#include "snapshots.h"
 #include "project.h"
 #include "stops.h"
 
@@ -291,6 +292,7 @@ int main(int argc, char **argv)
 	met = sleep_row(&b) && met;
 	met = memory_row(&b) && met;
 	met = session_rows(&b) && met;
+	met = snapshot_rows(&b) && met;
 
 	remove_tree(b.dir);
 	remove_tree(NATIVE_TMP "/sandglass-bench.d");
