@@ -3,9 +3,9 @@
  * SHA-256 of a stream beside the work that makes it: see hasher.h.
  *
  * How it works. The slots are shared memory, used in turn. Over a socket pair the parent sends the
- * length of each slot that is full, and the child answers a byte when it has hashed it; so many
- * answers as there are slots may be outstanding. Length 0 ends the stream and is answered by the
- * digest. Either side sees the other's death as an end of file.
+ * length of each slot that is full, and the child answers a byte when it has hashed it (and one
+ * when it is ready); so many answers as there are slots may be outstanding. Length 0 ends the
+ * stream and is answered by the digest. Either side sees the other's death as an end of file.
  */
 #include "cas/hasher.h"
 
@@ -89,7 +89,7 @@ static NORETURN void hash_all(struct hasher *h, int socket)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	/* It shall hold no lock and no pipe of its parent's open. */
-	if (dup2(socket, 3) != 3 || close_range(4, ~0u, 0) < 0)
+	if (dup2(socket, 3) != 3 || close_range(4, ~0u, 0) < 0 || send(3, "", 1, MSG_NOSIGNAL) != 1)
 		_exit(1);
 	for (unsigned at = h->current; recv(3, &len, sizeof(len), 0) == sizeof(len);
 		at = (at + 1) % SLOTS) {
@@ -102,25 +102,6 @@ static NORETURN void hash_all(struct hasher *h, int socket)
 			break;
 	}
 	_exit(1);
-}
-
-static void start_child(struct hasher *h)
-{
-	int pair[2];
-	cpu_set_t cpus;
-
-	h->child = -1; /* tried once */
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0 || CPU_COUNT(&cpus) < 2 ||
-		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return;
-	h->child = fork();
-	if (h->child == 0)
-		hash_all(h, pair[1]);
-	close(pair[1]);
-	if (h->child < 0)
-		close(pair[0]);
-	else
-		h->socket = pair[0];
 }
 
 static int died(struct error *err)
@@ -142,6 +123,29 @@ static int await(struct hasher *h, struct error *err)
 	return 0;
 }
 
+static int start_child(struct hasher *h, struct error *err)
+{
+	int pair[2];
+	cpu_set_t cpus;
+
+	h->child = -1; /* tried once */
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0 || CPU_COUNT(&cpus) < 2 ||
+		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return 0;
+	h->child = fork();
+	if (h->child == 0)
+		hash_all(h, pair[1]);
+	close(pair[1]);
+	if (h->child < 0) {
+		close(pair[0]);
+		return 0;
+	}
+	h->socket = pair[0];
+	/* Once it has let go of what it inherited, our death frees our locks at once. */
+	h->outstanding = 1;
+	return await(h, err);
+}
+
 static int tell(struct hasher *h, uint32_t len, struct error *err)
 {
 	ssize_t n;
@@ -156,8 +160,8 @@ int hasher_pass(struct hasher *h, size_t len, struct error *err)
 {
 	if (len == 0)
 		return 0;
-	if (h->socket < 0 && h->child == 0 && h->size >= ALONE_MAX)
-		start_child(h);
+	if (h->socket < 0 && h->child == 0 && h->size >= ALONE_MAX && start_child(h, err) < 0)
+		return -1;
 	h->size += len;
 	if (h->socket < 0) {
 		digest_update(h->digest, hasher_slot(h), len);

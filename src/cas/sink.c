@@ -12,6 +12,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -26,7 +28,7 @@
 enum {
 	/* Bytes after which the disk is told to begin, so that the sync at the end is short. */
 	FLUSH_EACH = 8 << 20,
-	PIECE = 64 * 1024,
+	WINDOW = 4 << 20,
 };
 
 struct sink {
@@ -41,7 +43,8 @@ struct sink {
 	int base; /* plain bytes; -1: none */
 	char base_digest[DIGEST_TEXT];
 	struct delta delta;
-	unsigned char *piece; /* of the base */
+	unsigned char *base_map;
+	uint64_t base_size, seen_from, seen_to; /* what of it is populated */
 };
 
 void sink_close(struct sink *s)
@@ -54,7 +57,8 @@ void sink_close(struct sink *s)
 	fd_close(&s->base);
 	hasher_free(s->hasher);
 	delta_finish(&s->delta);
-	free(s->piece);
+	if (s->base_map)
+		munmap(s->base_map, (size_t)s->base_size);
 	free(s);
 }
 
@@ -62,6 +66,24 @@ void sink_cleanup(struct sink **s)
 {
 	sink_close(*s);
 	*s = NULL;
+}
+
+/* What there is of a base; without one everything is new. */
+static void open_base(struct sink *s, const char *digest)
+{
+	autoclose int fd = cas_plain_open(s->c, digest, s->base_digest);
+	struct stat st;
+	void *map;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size == 0)
+		return;
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return;
+	s->base_map = map;
+	s->base_size = (uint64_t)st.st_size;
+	s->base = take_fd(fd);
+	s->is_delta = true;
 }
 
 int sink_open(struct cas *c, const char *base, const struct cas_progress *progress,
@@ -76,16 +98,13 @@ int sink_open(struct cas *c, const char *base, const struct cas_progress *progre
 		return -1;
 	if (c && cas_tmp_make(c, s->tmp, &s->fd, err) < 0)
 		return -1;
-	if (c && base) {
-		s->base = cas_plain_open(c, base, s->base_digest);
-		s->is_delta = s->base >= 0;
-	}
+	if (c && base)
+		open_base(s, base);
 	if (s->is_delta) {
 		/* It stays until the new object, which then leads to it, is there. */
 		if (cas_pin(c, cas_hex(s->base_digest), err) < 0)
 			return -1;
 		delta_init(&s->delta, s->fd);
-		s->piece = mem_alloc(PIECE);
 	}
 	*ret = take_ptr(s);
 	return 0;
@@ -131,17 +150,30 @@ int sink_room(struct sink *s, unsigned char **ret, size_t *ret_len, struct error
 	return 0;
 }
 
-static bool is_same(const struct sink *s, const unsigned char *data, size_t len, uint64_t hint)
+/* The base's bytes from here on, if they are there and can be read; NULL else. */
+static const unsigned char *base_bytes(struct sink *s, uint64_t at, size_t len)
 {
-	for (size_t done = 0; done < len;) {
-		size_t part = len - done < PIECE ? len - done : PIECE;
+	uint64_t from, to;
 
-		if (pread(s->base, s->piece, part, (off_t)(hint + done)) != (ssize_t)part ||
-			memcmp(s->piece, data + done, part) != 0)
-			return false;
-		done += part;
-	}
-	return true;
+	if (at > s->base_size || len > s->base_size - at)
+		return NULL;
+	from = at & ~(uint64_t)(WINDOW - 1);
+	to = (at + len + WINDOW - 1) & ~(uint64_t)(WINDOW - 1);
+	to = to < s->base_size ? to : s->base_size;
+	/* Populated by a call, a page that the disk cannot give is an error and no signal. */
+	if ((from < s->seen_from || to > s->seen_to) &&
+		madvise(s->base_map + from, (size_t)(to - from), MADV_POPULATE_READ) < 0)
+		return NULL;
+	s->seen_from = from;
+	s->seen_to = to;
+	return s->base_map + at;
+}
+
+static bool is_same(struct sink *s, const unsigned char *data, size_t len, uint64_t hint)
+{
+	const unsigned char *old = base_bytes(s, hint, len);
+
+	return old && memcmp(old, data, len) == 0;
 }
 
 int sink_advance(struct sink *s, size_t len, uint64_t hint, struct error *err)
