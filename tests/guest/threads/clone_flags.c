@@ -67,7 +67,10 @@ static int asks(void *pipe_end)
 {
 	pid_t parent = getppid();
 
-	return write(*(int *)pipe_end, &parent, sizeof(parent)) != sizeof(parent);
+	if (write(*(int *)pipe_end, &parent, sizeof(parent)) != sizeof(parent))
+		return 1;
+	usleep(20000); /* so that it is waited for */
+	return 0;
 }
 
 static void share(const char *what, int flags)

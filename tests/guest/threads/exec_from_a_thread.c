@@ -5,7 +5,7 @@
  *: native
  *: long
  *: out the same process: yes, tasks 1
- *: out lock of another thread: 130, of the main thread: 130
+ *: out lock of another thread: 130, of the main thread: 130, while it runs: yes
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -50,11 +50,13 @@ int main(int argc, char **argv)
 	pthread_mutexattr_t attr;
 	pthread_t threads[2];
 	pid_t child;
-	int a, b;
+	int a, b, runs;
 
 	if (argc > 1) {
 		printf("the same process: %s, tasks %d\n", atoi(argv[1]) == getpid() ? "yes" : "no",
 			tasks());
+		fflush(stdout);
+		usleep(100000);
 		return 0;
 	}
 	locks = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -73,7 +75,9 @@ int main(int argc, char **argv)
 	usleep(10000);
 	a = pthread_mutex_lock(&locks[0]);
 	b = pthread_mutex_lock(&locks[1]);
+	runs = waitpid(child, NULL, WNOHANG) == 0;
 	waitpid(child, NULL, 0);
-	printf("lock of another thread: %d, of the main thread: %d\n", a, b);
+	printf("lock of another thread: %d, of the main thread: %d, while it runs: %s\n", a, b,
+		runs ? "yes" : "no");
 	return 0;
 }

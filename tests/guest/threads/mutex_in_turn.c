@@ -5,6 +5,7 @@
  *: out 4000
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -15,6 +16,8 @@ static void *add(void *unused)
 	for (int i = 0; i < 1000; i++) {
 		pthread_mutex_lock(&lock);
 		sum++;
+		if (i % 100 == 0)
+			sched_yield();
 		pthread_mutex_unlock(&lock);
 	}
 	return unused;

@@ -10,6 +10,7 @@
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { THREADS = 1000 };
 
@@ -40,6 +41,7 @@ int main(void)
 	pthread_mutex_lock(&lock);
 	while (count < THREADS && pthread_create(&threads[count], &attr, ends_locked, NULL) == 0)
 		count++;
+	usleep(200000); /* until they wait */
 	pthread_mutex_unlock(&lock);
 	for (int i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);

@@ -10,6 +10,7 @@
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { THREADS = 1000 };
 
@@ -42,6 +43,7 @@ int main(void)
 	pthread_mutex_lock(&plain);
 	while (count < THREADS && pthread_create(&threads[count], &attr, both, NULL) == 0)
 		count++;
+	usleep(200000); /* until they wait */
 	pthread_mutex_unlock(&plain);
 	for (int i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
