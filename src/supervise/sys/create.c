@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/socket.h>
 
 #include "supervise/io/fdkind.h"
@@ -13,6 +14,7 @@
 #include "supervise/io/inotify.h"
 #include "supervise/io/netlink.h"
 #include "supervise/engine/tighten.h"
+#include "supervise/report.h"
 #include "wire/sysnr.h"
 
 /* A filter needs the number, so that the call is made first. */
@@ -99,10 +101,25 @@ enum act enter_signalfd(struct task *t, struct call *c)
 	return ACT_NATIVE;
 }
 
+/* Is there another number for a descriptor? */
+static bool has_number_left(struct task *t)
+{
+	const uint64_t nothing[6] = {0};
+	int64_t fd = inject(t, NR_eventfd2, nothing);
+	const uint64_t made[6] = {(uint64_t)fd};
+
+	return fd >= 0 && inject(t, NR_close, made) == 0;
+}
+
+/* How many there may be is counted by the host's user, who is not this guest alone. */
 enum act enter_inotify(struct task *t, struct call *c)
 {
-	(void)c;
 	inotify_made();
-	tighten(t);
-	return ACT_NATIVE;
+	c->result = inject(t, c->nr, c->arg);
+	if (c->result >= 0 && t->proc->tight != TIGHT_ALL)
+		tighten_below(t, (uint32_t)c->result + 1);
+	if (c->result == -EMFILE && has_number_left(t))
+		report_not_enforced(REASON_UNMODELLED,
+			"inotify: the host's user has too many (fs.inotify.max_user_instances)");
+	return ACT_DONE;
 }
