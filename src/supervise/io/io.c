@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -55,24 +56,27 @@ bool io_has_external(void)
 	return stdin_external;
 }
 
-/* /dev/tty is the controlling terminal, which here can only be the run's own or a guest's pty. */
-static bool is_dev_tty(const struct stat *st)
+/* /dev/tty is the controlling terminal: the run's own, or a guest's pty. */
+static bool is_dev_tty(const struct gfd *g)
 {
-	return has_tty && S_ISCHR(st->st_mode) && st->st_rdev == makedev(5, 0);
+	unsigned device;
+
+	return has_tty && S_ISCHR(g->st.st_mode) && g->st.st_rdev == makedev(5, 0) &&
+	       ioctl(g->fd, TIOCGDEV, &device) == 0 && device == own[0].st_rdev;
 }
 
 bool io_is_external(const struct gfd *g)
 {
 	if (!stdin_external)
 		return false;
-	if (is_dev_tty(&g->st))
+	if (is_dev_tty(g))
 		return true;
 	return own_is_open[0] && same_object(&g->st, &own[0]);
 }
 
 bool io_is_own_output(const struct gfd *g)
 {
-	if (is_dev_tty(&g->st))
+	if (is_dev_tty(g))
 		return true;
 	return (own_is_open[1] && same_object(&g->st, &own[1])) ||
 	       (own_is_open[2] && same_object(&g->st, &own[2]));
