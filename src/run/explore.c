@@ -197,7 +197,8 @@ static int make_small(struct explore *e, unsigned jobs, struct error *err)
 	e->bad = small;
 	small = ATTEMPT_NONE;
 	/* Those of the list that came to nothing are not in the record. */
-	free(take_ptr(e->switches));
+	free(e->switches);
+	e->switches = NULL;
 	return shrink_switches(&e->bad, &e->switches, &e->switch_count, err);
 }
 

@@ -442,7 +442,7 @@ static struct task *after_force(struct task *head)
 	t = find(head, forced.at.next);
 	if (t && t != preempted)
 		return t;
-	return head != preempted ? head : head->queue_next;
+	return head == preempted && head->queue_next ? head->queue_next : head;
 }
 
 bool choice_is_on(void)
@@ -457,7 +457,9 @@ struct task *choice_next(struct task *head)
 	if (!is_on || !head)
 		return head;
 	if (forced.is_due) {
-		by_rule = find(head, forced.at.task);
+		struct task *preempted = find(head, forced.at.task);
+
+		by_rule = preempted ? preempted : head; /* it may have died meanwhile */
 		t = after_force(head);
 	} else
 		t = after_wait(head);
