@@ -84,9 +84,10 @@ static bool watch(struct task *t, int fd, uint32_t class, uint32_t events)
 	if (named != number)
 		return false;
 	event.data.u64 = (uint64_t)(t->fd_slot - 1) << 32 | t->fd_generation;
-	if (epoll_ctl(epoll, EPOLL_CTL_ADD, named, &event) == 0)
+	/* Most wait for what they waited for before. */
+	if (epoll_ctl(epoll, EPOLL_CTL_MOD, named, &event) == 0)
 		return true;
-	return errno == EEXIST && epoll_ctl(epoll, EPOLL_CTL_MOD, named, &event) == 0;
+	return errno == ENOENT && epoll_ctl(epoll, EPOLL_CTL_ADD, named, &event) == 0;
 }
 
 void fdwait_add(struct task *t, int fd, short events)
