@@ -14,8 +14,9 @@ enum { PAGE = 4096 };
 static struct {
 	uint32_t task; /* ordinal; 0: nothing is known */
 	int number;
-	uint64_t pages; /* free ones */
-	uint64_t last;	/* bytes in the last page in use; 0: none is */
+	uint64_t size; /* in pages; 0: not asked for yet */
+	uint64_t used; /* of them */
+	uint64_t last; /* bytes in the last one used; 0: none is */
 } known;
 
 /* Calls that make no descriptor but of plain files, and touch no pipe. */
@@ -38,7 +39,7 @@ void room_at_call(const struct task *t, int nr)
 	room_forget();
 }
 
-static bool fits(uint64_t len)
+static bool fits(uint64_t len, uint64_t size)
 {
 	uint64_t odd = len % PAGE, last = known.last, pages;
 
@@ -47,9 +48,9 @@ static bool fits(uint64_t len)
 		len -= odd;
 	}
 	pages = (len + PAGE - 1) / PAGE;
-	if (pages > known.pages)
+	if (known.used + pages > size)
 		return false;
-	known.pages -= pages;
+	known.used += pages;
 	if (len)
 		last = len % PAGE ? len % PAGE : PAGE;
 	known.last = last;
@@ -58,28 +59,42 @@ static bool fits(uint64_t len)
 
 bool room_take(const struct task *t, int number, uint64_t len)
 {
-	if (known.task != t->ordinal || known.number != number || !fits(len)) {
-		room_forget();
-		return false;
+	if (known.task == t->ordinal && known.number == number) {
+		if (known.size == 0)
+			return false; /* room_look asks */
+		if (fits(len, known.size))
+			return true;
 	}
-	return true;
+	room_forget();
+	return false;
+}
+
+static bool is_empty(const struct gfd *g)
+{
+	int queued = 0;
+
+	return ioctl(g->fd, FIONREAD, &queued) == 0 && queued == 0;
 }
 
 bool room_look(const struct task *t, const struct gfd *g, uint64_t len)
 {
-	int queued = 0, size;
+	bool again = known.task == t->ordinal && known.number == g->number;
+	int size = PAGE; /* any pipe has that */
 
 	room_forget();
-	if (g->flags & (O_NONBLOCK | O_DIRECT) || len == 0 ||
-		ioctl(g->fd, FIONREAD, &queued) != 0 || queued != 0)
+	if (g->flags & (O_NONBLOCK | O_DIRECT) || len == 0)
 		return false;
-	size = fcntl(g->fd, F_GETPIPE_SZ);
-	if (size < PAGE)
+	if (!again) {
+		if (!is_empty(g))
+			return false;
+		known.used = known.last = 0;
+	}
+	/* A single small write, as between two that take turns, need not know. */
+	if (again || len > PAGE)
+		size = fcntl(g->fd, F_GETPIPE_SZ);
+	if (size < PAGE || !fits(len, (uint64_t)size / PAGE))
 		return false;
-	known.pages = (uint64_t)size / PAGE;
-	known.last = 0;
-	if (!fits(len))
-		return false;
+	known.size = again || len > PAGE ? (uint64_t)size / PAGE : 0;
 	known.task = t->ordinal;
 	known.number = g->number;
 	return true;
