@@ -58,7 +58,7 @@ static const struct row rows[] = {
 	{"`tar cf - /usr/include \\| sha256sum`", 1.8, TAR, "SH :", 60},
 	{"200,000 one-byte writes to a pipe with a reader", 30, "LOOPS bytes 200000",
 		"LOOPS bytes 0", 20},
-	{"`make -j4` of a C project of 50 files", 1.3,
+	{"`make -j4` of a C project of 50 files of 170 lines", 1.3,
 		"SH mkdir -p TMP/sandglass-bench.d && make -sBj4 OUT=TMP/sandglass-bench.d",
 		"SH mkdir -p TMP/sandglass-bench.d", 30},
 	{"`redis-benchmark` and its server, 10,000 SET and as many GET (10 % of native)", 10,

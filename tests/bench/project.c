@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-enum { FILES = 50 };
+enum { FILES = 50, STEPS = 20 };
 
 static FILE *create(const char *dir, const char *name)
 {
@@ -41,7 +41,7 @@ static void write_functions(const char *dir)
 	finish(f);
 }
 
-/* A file of a usual size with usual headers; each calls the one before it. */
+/* A file of 170 lines with the usual headers; it calls the one before it. */
 static void write_part(const char *dir, int i)
 {
 	char name[32];
@@ -51,7 +51,7 @@ static void write_part(const char *dir, int i)
 	f = create(dir, name);
 	fprintf(f, "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
 		   "#include \"parts.h\"\n\n");
-	for (int k = 0; k < 8; k++)
+	for (int k = 0; k < STEPS; k++)
 		fprintf(f,
 			"static int step%d(const char *text, int seed)\n{\n\tint sum = seed;\n"
 			"\tfor (size_t i = 0; i < strlen(text); i++)\n"
@@ -61,13 +61,15 @@ static void write_part(const char *dir, int i)
 		"int part%d(int seed)\n{\n\tchar text[32];\n"
 		"\tsnprintf(text, sizeof(text), \"%%d\", seed);\n\treturn ",
 		i);
-	for (int k = 0; k < 8; k++)
+	for (int k = 0; k < STEPS; k++)
 		fprintf(f, "step%d(text, ", k);
 	if (i > 0)
 		fprintf(f, "part%d(seed)", i - 1);
 	else
 		fprintf(f, "seed");
-	fprintf(f, "))))))));\n}\n");
+	for (int k = 0; k < STEPS; k++)
+		fprintf(f, ")");
+	fprintf(f, ";\n}\n");
 	finish(f);
 }
 
@@ -77,7 +79,7 @@ static void write_makefile(const char *dir)
 
 	fprintf(f, "OBJECTS := $(patsubst part%%.c,$(OUT)/part%%.o,$(wildcard part*.c))\n"
 		   "$(OUT)/program: $(OUT)/main.o $(OBJECTS)\n\tgcc -o $@ $^\n"
-		   "$(OUT)/%%.o: %%.c parts.h\n\tgcc -O1 -c -o $@ $<\n");
+		   "$(OUT)/%%.o: %%.c parts.h\n\tgcc -O2 -c -o $@ $<\n");
 	finish(f);
 }
 
