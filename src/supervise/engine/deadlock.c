@@ -47,43 +47,43 @@ static void PRINTF_LIKE(2, 3) add(struct text *t, const char *fmt, ...)
 	t->len += n > 0 ? (size_t)n : 0;
 }
 
-/* How many arguments the calls have that can wait; the others show none. */
+/* How many arguments the calls have that can wait; -1 where an architecture has no such call. */
+static const struct {
+	int nr, count;
+} arguments[] = {
+	{NR_futex, 6},
+	{NR_futex_waitv, 5},
+	{NR_epoll_pwait2, 5},
+	{NR_recvmmsg, 5},
+	{NR_waitid, 5},
+	{NR_msgrcv, 5},
+	{NR_mq_timedreceive, 5},
+	{NR_mq_timedsend, 5},
+	{NR_ppoll, 5},
+	{NR_select, 5},
+	{NR_pselect6, 6},
+	{NR_wait4, 4},
+	{NR_epoll_wait, 4},
+	{NR_epoll_pwait, 5},
+	{NR_openat, 4},
+	{NR_recvfrom, 6},
+	{NR_sendto, 6},
+	{NR_semtimedop, 4},
+	{NR_msgsnd, 4},
+	{NR_rt_sigtimedwait, 4},
+	{NR_sendfile, 4},
+	{NR_splice, 6},
+	{NR_pause, 0},
+	{NR_flock, 2},
+	{NR_rt_sigsuspend, 2},
+};
+
 static int argument_count(int nr)
 {
-	switch (nr) {
-	case NR_futex:
-		return 6;
-	case NR_futex_waitv:
-	case NR_epoll_pwait2:
-	case NR_recvmmsg:
-	case NR_waitid:
-	case NR_msgrcv:
-	case NR_mq_timedreceive:
-	case NR_mq_timedsend:
-	case NR_ppoll:
-	case NR_select:
-	case NR_pselect6:
-		return 5;
-	case NR_wait4:
-	case NR_epoll_wait:
-	case NR_epoll_pwait:
-	case NR_openat:
-	case NR_recvfrom:
-	case NR_sendto:
-	case NR_semtimedop:
-	case NR_msgsnd:
-	case NR_rt_sigtimedwait:
-	case NR_sendfile:
-		return 4;
-	case NR_pause:
-		return 0;
-	case NR_flock:
-	case NR_rt_sigsuspend:
-	case NR_open:
-		return 2;
-	default:
-		return 3;
-	}
+	for (size_t i = 0; i < ARRAY_LEN(arguments); i++)
+		if (arguments[i].nr == nr)
+			return arguments[i].count;
+	return 3;
 }
 
 static void list_arguments(const struct task *t, struct text *out)
@@ -174,27 +174,18 @@ static void describe_poll(struct task *t, struct text *out)
 
 static void describe_ready(struct task *t, struct text *out)
 {
-	switch (t->call.nr) {
-	case NR_poll:
-	case NR_ppoll:
+	int nr = t->call.nr;
+
+	if (nr == NR_poll || nr == NR_ppoll)
 		describe_poll(t, out);
-		return;
-	case NR_select:
-	case NR_pselect6:
+	else if (nr == NR_select || nr == NR_pselect6)
 		add(out, "one of its descriptors");
-		return;
-	case NR_flock:
-	case NR_fcntl:
+	else if (nr == NR_flock || nr == NR_fcntl)
 		describe_lock(t, out);
-		return;
-	case NR_open:
-	case NR_openat:
-	case NR_openat2:
+	else if (nr == NR_open || nr == NR_openat || nr == NR_openat2)
 		add(out, "the other end of a FIFO");
-		return;
-	default:
+	else
 		describe_fd(t, (int)t->call.arg[0], out);
-	}
 }
 
 static void describe_child(const struct task *t, struct text *out)
