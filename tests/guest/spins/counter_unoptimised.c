@@ -4,7 +4,7 @@
  * time.
  *: pinned
  *: long
- *: out 200000000, then the other
+ *: out 600000000, then the other
  */
 #pragma GCC optimize("O0")
 #include <pthread.h>
@@ -25,7 +25,7 @@ int main(void)
 	long sum = 0;
 
 	pthread_create(&thread, NULL, other, NULL);
-	for (long i = 0; i < 200000000; i++)
+	for (long i = 0; i < 600000000; i++)
 		sum += 1;
 	printf("%ld, ", sum);
 	fflush(stdout);
