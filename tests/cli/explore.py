@@ -142,6 +142,20 @@ def an_interrupt_ends_it(c):
     c.case("an interrupt ends it, with all its runs", problems)
 
 
+def a_terminal_sees_how_far_it_is(c):
+    ours, theirs = os.openpty()
+    child = subprocess.Popen(as_mode(c.mode, [c.command, "explore", "--runs", "3", "--", "true"]), cwd=c.home,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs,
+                             env={**ENV, "TMPDIR": c.scratch.tmp})
+    os.close(theirs)
+    out, _ = child.communicate(timeout=60)
+    said = os.read(ours, 4096)
+    os.close(ours)
+    wanted = b"".join(b"\rseeds: %d of 3\033[K" % n for n in (1, 2, 3)) + b"\r\033[K"
+    good = child.returncode == 0 and out.startswith(b"none of 3 seeds") and said == wanted
+    c.case("a terminal sees how far it is", [] if good else [f"status {child.returncode}, {out}, {said}"])
+
+
 def seeds_are_repeatable(c):
     problems = []
     for seed in range(1, 9):
@@ -180,6 +194,7 @@ def main():
                 jobs_do_not_change_the_result(c)
                 wrong_usage(c)
                 an_interrupt_ends_it(c)
+                a_terminal_sees_how_far_it_is(c)
             text_ends_with_the_command(c)
             seeds_are_repeatable(c)
             seeds_are_different(c)
