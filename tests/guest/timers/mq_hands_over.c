@@ -37,7 +37,7 @@ static pid_t receiver(int number)
 		fflush(stdout);
 		_exit(0);
 	}
-	pause_ms(20);
+	pause_ms(100);
 	return child;
 }
 
@@ -67,7 +67,7 @@ int main(void)
 		fflush(stdout);
 		_exit(0);
 	}
-	pause_ms(20);
+	pause_ms(100);
 	say("receive", mq_receive(q, text, sizeof(text), NULL));
 	wait(NULL);
 	struct pollfd p = {(int)q, POLLIN | POLLOUT, 0};
@@ -75,7 +75,7 @@ int main(void)
 	printf("full: %s%s\n", p.revents & POLLIN ? "in " : "", p.revents & POLLOUT ? "out" : "");
 	say("receive", mq_receive(q, text, sizeof(text), NULL));
 	if (fork() == 0) {
-		pause_ms(20);
+		pause_ms(100);
 		mq_send(q, "polled", 7, 0);
 		_exit(0);
 	}

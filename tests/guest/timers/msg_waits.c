@@ -45,7 +45,7 @@ static pid_t start_receiver(long type)
 
 	if (child == 0)
 		child_receives(type);
-	pause_ms(20);
+	pause_ms(100);
 	return child;
 }
 
@@ -79,7 +79,7 @@ int main(void)
 		fflush(stdout);
 		_exit(0);
 	}
-	pause_ms(20);
+	pause_ms(100);
 	say("receive", msgrcv(id, &m, sizeof(m.text), 0, 0));
 	wait(NULL);
 	start_receiver(9);

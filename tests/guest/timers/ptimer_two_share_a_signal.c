@@ -26,13 +26,13 @@ int main(void)
 	handle(SIGUSR2, on_signal, 0);
 	block(SIGUSR2, SIG_BLOCK);
 	for (int i = 0; i < 3; i++) {
-		struct itimerspec its = ispec((5 - i) * MS, 0);
+		struct itimerspec its = ispec((5 - i) * 50LL * MS, 0);
 
 		event.sigev_value.sival_int = i;
 		timer_create(CLOCK_MONOTONIC, &event, &timers[i]);
 		timer_settime(timers[i], 0, &its, NULL);
 	}
-	pause_ms(30);
+	pause_ms(500);
 	block(SIGUSR2, SIG_UNBLOCK);
 	printf("%d signals: %d %d %d\n", (int)count, values[0], values[1], values[2]);
 	return 0;
