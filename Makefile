@@ -55,7 +55,7 @@ sanitize: ## the unit tests under AddressSanitizer and UBSan
 	@scripts/test build-sanitize --suite unit
 
 # Debian 12's valgrind knows neither openat2 nor landlock nor seccomp, which these tests need.
-NO_VALGRIND = path|tree|one|launch.*
+NO_VALGRIND = path|tree|one|launch.*|cas.*|snapshot
 
 valgrind: ## the unit tests under valgrind, but for those that it cannot run
 	@$(DEPS) build test lint

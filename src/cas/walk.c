@@ -277,7 +277,7 @@ static int walk_dir(struct walk *w, int dir, enum place place, unsigned depth)
 int walk_tree(
 	int dir, enum snapshot_git git, walk_visit *visit_entry, void *context, struct error *err)
 {
-	struct error unused;
+	struct error unused = {0};
 	struct walk CLEANUP(walk_finish) w = {
 		.git = git, .visit = visit_entry, .context = context, .err = err ? err : &unused};
 	int top = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

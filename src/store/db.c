@@ -240,7 +240,7 @@ static int query(struct db *d, struct db_rows **ret, struct error *err, const ch
 {
 	auto_rows struct db_rows *s = NULL;
 
-	if (find_statement(d, sql, &s, err) < 0)
+	if (find_statement(d, sql, &s, err) < 0 || !s)
 		return -1;
 	if (sqlite3_bind_parameter_count(s->statement) != (int)strlen(types))
 		abort(); /* our own bug */
@@ -313,7 +313,7 @@ int db_change(
 	va_start(ap, types);
 	r = query(d, &s, err, sql, types, &ap);
 	va_end(ap);
-	if (r < 0 || db_next(s, err) < 0)
+	if (r < 0 || !s || db_next(s, err) < 0)
 		return -1;
 	if (ret_changes)
 		*ret_changes = sqlite3_changes(d->handle);
