@@ -2,6 +2,7 @@
 /*
  * A background group and its terminal: SIGTTIN at a read, SIGTTOU at a write when TOSTOP says so
  * and at a change of its mode; EIO when it is ignored, and for an orphaned group; tcsetpgrp.
+ *: long
  *: native
  */
 #include <errno.h>

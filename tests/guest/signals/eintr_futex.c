@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A signal while a task waits for a futex, a semaphore or a lock of the C library.
+ *: long
  *: native
  */
 #include <linux/futex.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A signal while a task waits for others.
+ *: long
  *: native
  */
 #include <time.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kill(-1): everybody but the sender and init.
+ *: long
  *: out kill: 0
  *: out child 0 ended by 10
  *: out child 1 ended by 10

@@ -2,6 +2,7 @@
 /*
  * A process that makes itself non-dumpable is run like any other: it waits, hands over, times out,
  * and says what it set; exec takes that back.
+ *: long
  *: native
  *: rootless
  */

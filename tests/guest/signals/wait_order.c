@@ -2,6 +2,7 @@
 /*
  * Dead children are found in the order of their birth, whatever the order of their deaths, and by
  * who asked for.
+ *: long
  *: native
  */
 #include <errno.h>
