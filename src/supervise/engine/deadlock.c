@@ -50,7 +50,7 @@ static void PRINTF_LIKE(2, 3) add(struct text *t, const char *fmt, ...)
 /* How many arguments the calls have that can wait; -1 where an architecture has no such call. */
 static const struct {
 	int nr, count;
-} arguments[] = {
+} takes[] = {
 	{NR_futex, 6},
 	{NR_futex_waitv, 5},
 	{NR_epoll_pwait2, 5},
@@ -80,9 +80,9 @@ static const struct {
 
 static int argument_count(int nr)
 {
-	for (size_t i = 0; i < ARRAY_LEN(arguments); i++)
-		if (arguments[i].nr == nr)
-			return arguments[i].count;
+	for (size_t i = 0; i < ARRAY_LEN(takes); i++)
+		if (takes[i].nr == nr)
+			return takes[i].count;
 	return 3;
 }
 
