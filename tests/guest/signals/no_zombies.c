@@ -66,14 +66,17 @@ static void stop(const char *what)
 	kill(pid, SIGSTOP);
 	while (waitpid(pid, &status, WUNTRACED) < 0)
 		continue;
+	usleep(20000); /* wait may tell before the signal comes, which ends this then */
 	printf("%s: stopped %d, %d signals", what, WIFSTOPPED(status), (int)taken);
 	kill(pid, SIGCONT);
 	while (waitpid(pid, &status, WCONTINUED) < 0)
 		continue;
+	usleep(20000);
 	printf(", continued %d, %d signals", WIFCONTINUED(status), (int)taken);
 	kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0)
 		continue;
+	usleep(20000);
 	printf(", killed, %d signals\n", (int)taken);
 	fflush(stdout);
 }
