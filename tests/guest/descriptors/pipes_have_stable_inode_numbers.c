@@ -29,7 +29,7 @@ int main(void)
 	first = number(kept[0]);
 	printf("pipe %lu %lu, sockets %lu %lu, memory %lu\n", first, number(kept[1]), number(s[0]),
 		number(s[1]), number(m));
-	for (int i = 0; i < 20000; i++) {
+	for (int i = 0; i < 9000; i++) {
 		MUST(pipe(p));
 		if (number(p[0]) == last || number(p[0]) == first)
 			puts("a number twice");
