@@ -3,9 +3,9 @@
  * SHA-256 of a stream beside the work that makes it: see hasher.h.
  *
  * How it works. The slots are shared memory, used in turn. Over a socket pair the parent sends the
- * length of each slot that is full, and the child answers a byte when it has hashed it (and one
- * when it is ready); so many answers as there are slots may be outstanding. Length 0 ends the
- * stream and is answered by the digest. Either side sees the other's death as an end of file.
+ * length of each slot that is full, and the child answers how many it has hashed, for several at
+ * once (and 1 when it is ready); nearly as many as there are slots may be unanswered. Length 0 ends
+ * the stream and is answered by the digest. Either side sees the other's death as an end of file.
  */
 #include "cas/hasher.h"
 
@@ -23,7 +23,9 @@
 #include "base/mem.h"
 
 enum {
-	SLOTS = 8,
+	SLOTS = 32,
+	/* Slots that one answer is for: every answer wakes the parent. */
+	BATCH = 4,
 	/* Below this a child costs more than it gives. */
 	ALONE_MAX = 4 << 20,
 };
@@ -83,13 +85,15 @@ static NORETURN void hash_all(struct hasher *h, int socket)
 {
 	char text[DIGEST_TEXT];
 	sigset_t all;
+	unsigned hashed = 0;
 	uint32_t len;
 
 	/* A ^C is for the parent; the child goes when the socket closes. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	/* It shall hold no lock and no pipe of its parent's open. */
-	if (dup2(socket, 3) != 3 || close_range(4, ~0u, 0) < 0 || send(3, "", 1, MSG_NOSIGNAL) != 1)
+	if (dup2(socket, 3) != 3 || close_range(4, ~0u, 0) < 0 ||
+		send(3, &(char){1}, 1, MSG_NOSIGNAL) != 1)
 		_exit(1);
 	for (unsigned at = h->current; recv(3, &len, sizeof(len), 0) == sizeof(len);
 		at = (at + 1) % SLOTS) {
@@ -98,7 +102,7 @@ static NORETURN void hash_all(struct hasher *h, int socket)
 			_exit(send(3, text, sizeof(text), MSG_NOSIGNAL) != sizeof(text));
 		}
 		digest_update(h->digest, h->slots + (size_t)at * HASHER_SLOT, len);
-		if (send(3, "", 1, MSG_NOSIGNAL) != 1)
+		if (++hashed % BATCH == 0 && send(3, &(char){BATCH}, 1, MSG_NOSIGNAL) != 1)
 			break;
 	}
 	_exit(1);
@@ -119,7 +123,7 @@ static int await(struct hasher *h, struct error *err)
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		return died(err);
-	h->outstanding--;
+	h->outstanding -= (unsigned)byte;
 	return 0;
 }
 
@@ -186,14 +190,12 @@ int hasher_finish(struct hasher *h, char ret[DIGEST_TEXT], struct error *err)
 		digest_text(h->digest, ret);
 		return 0;
 	}
-	while (h->outstanding > 0)
-		if (await(h, err) < 0)
-			return -1;
 	if (tell(h, 0, err) < 0)
 		return -1;
+	/* Answers for slots may come before it. */
 	do
 		n = recv(h->socket, ret, DIGEST_TEXT, 0);
-	while (n < 0 && errno == EINTR);
+	while (n == 1 || (n < 0 && errno == EINTR));
 	if (n != DIGEST_TEXT)
 		return died(err);
 	stop_child(h);
