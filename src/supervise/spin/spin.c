@@ -209,8 +209,8 @@ bool spin_is_over(struct task *t)
 
 void spin_describe(const struct task *t, char *ret_text, size_t size)
 {
-	snprintf(ret_text, size, "task %u (pid %d) waits at %#llx for memory to change", t->ordinal,
-		t->tid, (unsigned long long)t->spin->ip);
+	snprintf(ret_text, size, "memory to change, in a loop at %#llx",
+		(unsigned long long)t->spin->ip);
 }
 
 void spin_forget(struct task *t)

@@ -32,7 +32,7 @@ bool spin_on_stop(struct task *t);
 bool spin_at_call(struct task *t);
 /* A task in TASK_SPINNING: what it waits for may have happened. */
 bool spin_is_over(struct task *t);
-/* "spins at ...": for the report of a deadlock. */
+/* What it waits for, in words: for the report of a deadlock. */
 void spin_describe(const struct task *t, char *ret_text, size_t size);
 /* Frees what is kept for t. */
 void spin_forget(struct task *t);
