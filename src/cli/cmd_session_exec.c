@@ -80,9 +80,10 @@ static void say_result(const struct sandbox_result *r, const char *program)
 	autofree char *name = str_printable(program, strlen(program), 200), *line = NULL;
 
 	if (r->end == SANDBOX_NOT_FOUND || r->end == SANDBOX_NOT_EXECUTABLE)
-		line = str_format("'%s' %s: %s", name,
-			r->end == SANDBOX_NOT_FOUND ? "was not found" : "cannot be executed",
-			r->detail);
+		line = r->detail[0] ? mem_strdup(r->detail)
+				    : str_format("'%s' %s", name,
+					      r->end == SANDBOX_NOT_FOUND ? "was not found"
+									  : "cannot be executed");
 	else if (r->end == SANDBOX_TIMED_OUT)
 		line = str_format("'%s' took too long and was killed with all it started", name);
 	else if (r->end == SANDBOX_STOPPED)

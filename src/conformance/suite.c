@@ -198,5 +198,8 @@ int conformance_run(struct session_store *s, const char *backend, const char *on
 			told(arg, row->name, t.why[0] ? CONFORMANCE_FAILED : CONFORMANCE_PASSED,
 				t.why);
 		}
+	if (ret->passed + ret->failed + ret->skipped == 0)
+		return error_set(err, ERR_USAGE, "--only '%.200s': no test's name holds this",
+			only ? only : "");
 	return 0;
 }
