@@ -160,6 +160,7 @@ const struct cli_command command_completion = {
 	.options = options,
 	.size = sizeof(struct values),
 	.json = offsetof(struct values, json),
+	.interleaved = true,
 	.run = run,
 	.usage_status = 2,
 };

@@ -14,25 +14,42 @@ struct values {
 
 static const struct cli_option options[] = {{0}};
 
-static void print_json(void)
+static json_t *command_json(const struct cli_command *c)
 {
-	size_t count;
+	json_t *entry = json_object(), *names = json_array();
+
+	for (const struct cli_option *o = c->options; o->name; o++)
+		json_add(names, json_str(o->name));
+	json_put(entry, "name", json_str(c->name));
+	json_put(entry, "summary", json_str(c->summary));
+	json_put(entry, "options", names);
+	return entry;
+}
+
+/* The commands whose names begin with these words, each word whole; all when there is none. */
+static int print_json(char **words)
+{
+	size_t count, given = 0;
 	const struct cli_command *const *commands = cli_commands(&count);
 	auto_json json_t *list = json_array();
-	autofree char *text = NULL;
+	autofree char *prefix = mem_strdup(""), *text = NULL;
 
-	for (size_t i = 0; i < count; i++) {
-		json_t *entry = json_object(), *names = json_array();
+	for (; words[given]; given++) {
+		autofree char *shorter = prefix;
 
-		for (const struct cli_option *o = commands[i]->options; o->name; o++)
-			json_add(names, json_str(o->name));
-		json_put(entry, "name", json_str(commands[i]->name));
-		json_put(entry, "summary", json_str(commands[i]->summary));
-		json_put(entry, "options", names);
-		json_add(list, entry);
+		prefix = str_format("%s%s ", shorter, words[given]);
 	}
+	for (size_t i = 0; i < count; i++) {
+		autofree char *name = str_format("%s ", commands[i]->name);
+
+		if (strncmp(name, prefix, strlen(prefix)) == 0)
+			json_add(list, command_json(commands[i]));
+	}
+	if (json_array_size(list) == 0)
+		return -1;
 	text = json_text(list);
 	printf("%s\n", text);
+	return 0;
 }
 
 static int run(void *values, char **argv)
@@ -41,16 +58,14 @@ static int run(void *values, char **argv)
 	const struct cli_command *c;
 	size_t used;
 
-	if (v->json) {
-		print_json();
+	if (v->json && print_json(argv) == 0)
 		return 0;
-	}
 	if (!argv[0]) {
 		cli_help_all();
 		return 0;
 	}
-	c = cli_find(argv, &used);
-	if (!c && cli_help_group(argv[0]))
+	c = v->json ? NULL : cli_find(argv, &used);
+	if (!c && !v->json && cli_help_group(argv[0]))
 		return 0;
 	if (!c) {
 		autofree char *safe = str_printable(argv[0], strlen(argv[0]), 60);
@@ -71,6 +86,7 @@ const struct cli_command command_help = {
 	.options = options,
 	.size = sizeof(struct values),
 	.json = offsetof(struct values, json),
+	.interleaved = true,
 	.run = run,
 	.usage_status = 2,
 };

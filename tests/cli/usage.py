@@ -62,6 +62,11 @@ def main():
     commands = json.loads(done.out)
     tap.case("help lists commands and options as JSON",
              [] if {"run", "explain", "version", "help", "completion"} <= {c["name"] for c in commands} else [done.out])
+    done = run([SANDGLASS, "help", "cas", "gc", "--json"], cwd=home)
+    tap.case("help of one command is that one as JSON",
+             [] if [c["name"] for c in json.loads(done.out)] == ["cas gc"] else [done.out])
+    done = run([SANDGLASS, "completion", "bash", "--json"], cwd=home)
+    tap.case("completion takes --json at its end", [] if "_sandglass" in json.loads(done.out)["script"] else [done.out])
     for command in commands:
         done = run([SANDGLASS, *command["name"].split(), "--help"], cwd=home)
         text = done.out.decode()
