@@ -79,7 +79,7 @@ static int write_file(void *values, char **words)
 	const struct values *v = values;
 	auto_session_store struct session_store *store = NULL;
 	auto_session struct session *s = NULL;
-	autofree char *data = NULL, *bytes = NULL;
+	autofree char *data = NULL, *text = NULL;
 	unsigned mode = MODE_DEFAULT;
 	struct error err = {0};
 	size_t len;
@@ -92,9 +92,9 @@ static int write_file(void *values, char **words)
 	if (session_store_open(&store, &err) < 0 || session_open(store, words[0], &s, &err) < 0 ||
 		session_write(s, words[1], data, len, mode, &err) < 0)
 		return cli_session_fail(&err);
-	bytes = str_format("%zu", len);
+	text = str_format("{\"bytes\":%zu}", len);
 	if (v->json)
-		cli_print_one(true, "bytes", bytes);
+		printf("%s\n", text);
 	return 0;
 }
 

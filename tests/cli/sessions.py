@@ -58,6 +58,8 @@ def verbs(p, tap):
     tap.case("write takes standard input", want(p.session("write", one, "d/x", "-", "--mode", "0700", stdin=b"text\0"), 0, b""))
     tap.case("read prints the bytes", want(p.session("read", one, "/workspace/d/x"), 0, b"text\0"))
     tap.case("ls", want(p.session("ls", one, "d"), 0, b"x\n"))
+    tap.case("write --json counts bytes", want(p.session("write", one, "n", "-", "--json", stdin=b"abc"), 0, b'{"bytes":3}\n'))
+    p.session("exec", one, "--", "rm", "n")
     tap.case("ls --json", want(p.session("ls", one, "--json"), 0, b'["d"]\n'))
     tap.case("exec passes on streams and status", want(p.session("exec", one, "--", "sh", "-c", "echo out; echo err >&2; exit 9"), 9, b"out\n", "err"))
     tap.case("exec takes options after the id",
