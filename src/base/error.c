@@ -14,28 +14,27 @@ static const unsigned char statuses[] = {
 };
 _Static_assert(ARRAY_LEN(statuses) == ERR_COUNT, "one status a code");
 
-int error_set(struct error *err, enum errcode code, const char *fmt, ...)
+void error_fill(struct error *err, enum errcode code, const char *fmt, ...)
 {
 	va_list ap;
 
 	if (!err)
-		return -1;
+		return;
 	err->code = code;
 	err->sys = 0;
 	va_start(ap, fmt);
 	vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 	va_end(ap);
-	return -1;
 }
 
-int error_sys(struct error *err, const char *fmt, ...)
+void error_fill_sys(struct error *err, const char *fmt, ...)
 {
 	int sys = errno;
 	size_t len;
 	va_list ap;
 
 	if (!err)
-		return -1;
+		return;
 	err->code = sys == ENOENT ? ERR_MISSING : ERR_SYSTEM;
 	err->sys = sys;
 	va_start(ap, fmt);
@@ -43,24 +42,22 @@ int error_sys(struct error *err, const char *fmt, ...)
 	va_end(ap);
 	len = strlen(err->msg);
 	snprintf(err->msg + len, sizeof(err->msg) - len, ": %s", strerror(sys));
-	return -1;
 }
 
-int error_wrap(struct error *err, const char *fmt, ...)
+void error_fill_wrap(struct error *err, const char *fmt, ...)
 {
 	char old[sizeof((struct error){0}.msg)];
 	size_t len;
 	va_list ap;
 
 	if (!err)
-		return -1;
+		return;
 	memcpy(old, err->msg, sizeof(old));
 	va_start(ap, fmt);
 	vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 	va_end(ap);
 	len = strlen(err->msg);
 	snprintf(err->msg + len, sizeof(err->msg) - len, ": %s", old);
-	return -1;
 }
 
 int error_status(const struct error *err)

@@ -39,7 +39,7 @@ static void add(struct delta *d, uint64_t from, uint64_t len)
 		last->len += len;
 		return;
 	}
-	if (d->count == d->room) {
+	if (!d->ranges || d->count == d->room) {
 		d->room = d->room * 2 + 64;
 		d->ranges = mem_grow(d->ranges, d->room, sizeof(*d->ranges));
 	}

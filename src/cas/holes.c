@@ -93,7 +93,7 @@ static void add_data(struct scan *s, uint64_t at, size_t len)
 		last->len += len;
 		return;
 	}
-	if (s->count == s->room) {
+	if (!s->pieces || s->count == s->room) {
 		s->room = s->room * 2 + 16;
 		s->pieces = mem_grow(s->pieces, s->room, sizeof(*s->pieces));
 	}

@@ -72,8 +72,11 @@ int db_begin(struct db *d, struct db_transaction *ret, struct error *err)
 
 int db_commit(struct db_transaction *t, struct error *err)
 {
-	int r = sqlite3_exec(t->db->handle, "COMMIT", NULL, NULL, NULL);
+	int r;
 
+	if (!t->db)
+		return error_set(err, ERR_SYSTEM, "no transaction is open");
+	r = sqlite3_exec(t->db->handle, "COMMIT", NULL, NULL, NULL);
 	if (r != SQLITE_OK)
 		return fail(t->db, r, err, "commit");
 	t->db = NULL;
@@ -105,7 +108,7 @@ static int pragma(struct db *d, const char *sql, int64_t *ret, struct error *err
 static int migrate(struct db *d, const struct db_schema *schema, struct error *err)
 {
 	auto_transaction struct db_transaction t = {0};
-	int64_t id, version;
+	int64_t id = 0, version = 0;
 	char text[100];
 
 	if (db_begin(d, &t, err) < 0 || pragma(d, "PRAGMA application_id", &id, err) < 0 ||
@@ -114,7 +117,7 @@ static int migrate(struct db *d, const struct db_schema *schema, struct error *e
 	if ((uint32_t)id != schema->application_id && (id != 0 || version != 0))
 		return error_set(err, ERR_FORMAT, "this database is of another program");
 	if (id == 0) {
-		int64_t tables;
+		int64_t tables = 0;
 
 		if (pragma(d, "SELECT count(*) FROM sqlite_schema", &tables, err) < 0)
 			return -1;

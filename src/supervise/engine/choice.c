@@ -435,7 +435,7 @@ static struct task *after_force(struct task *head)
 	struct task *preempted = find(head, forced.at.task), *t;
 
 	/* Nobody else can run after all: it goes on, as if nothing had been. */
-	if (head == preempted && !head->queue_next)
+	if (!head || (head == preempted && !head->queue_next))
 		return head;
 	if (contract->sched_seed && !forced.at.next)
 		return draw_task(head, preempted);

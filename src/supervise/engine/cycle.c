@@ -34,7 +34,7 @@ struct task *cycle_owner(struct task *t)
 	uint32_t words[OWNER_WORD + 1];
 	struct task *owner;
 
-	if (t->state != TASK_PARKED || t->park.kind != PARK_FUTEX || t->call.nr != NR_futex ||
+	if (!t || t->state != TASK_PARKED || t->park.kind != PARK_FUTEX || t->call.nr != NR_futex ||
 		gmem_read(t, t->call.arg[0], words, sizeof(words)) < 0)
 		return NULL;
 	owner = thread_of(t, words[0]);
@@ -68,9 +68,17 @@ void cycle_text(char *ret_text, size_t size)
 	if (!ring)
 		return;
 	q = cycle_owner(ring);
+	if (!q)
+		return;
 	len = (size_t)snprintf(ret_text, size, "cycle: task %u waits for a lock of task %u",
 		ring->ordinal, q->ordinal);
-	for (; q != ring && len + 64 < size; q = cycle_owner(q))
+	while (q != ring && len + 64 < size) {
+		struct task *owner = cycle_owner(q);
+
+		if (!owner)
+			return;
 		len += (size_t)snprintf(ret_text + len, size - len, ", task %u for one of task %u",
-			q->ordinal, cycle_owner(q)->ordinal);
+			q->ordinal, owner->ordinal);
+		q = owner;
+	}
 }

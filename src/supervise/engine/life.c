@@ -159,10 +159,10 @@ void life_settle(struct process *p)
 }
 
 /* The thread that a process's children are given to when theirs ends. */
-static pid_t first_thread(const struct process *p, const struct task *but)
+static pid_t first_thread(const struct process *p, pid_t but)
 {
 	for (const struct task *t = task_list; t; t = t->next)
-		if (t->proc == p && t != but && !(p->leader_gone && t->tid == p->pid))
+		if (t->proc == p && t->tid != but && !(p->leader_gone && t->tid == p->pid))
 			return t->tid;
 	return p->pid;
 }
@@ -171,7 +171,7 @@ static void give_children(const struct process *p, const struct task *from)
 {
 	for (struct process *q = process_list; q; q = q->next)
 		if (q->parent == p->pid && q->parent_tid == from->tid)
-			q->parent_tid = first_thread(p, from);
+			q->parent_tid = first_thread(p, from->tid);
 }
 
 /* Who adopts the children of a dead process: its nearest living ancestor that said so, else init.
@@ -189,7 +189,7 @@ static pid_t heir_of(pid_t pid)
 {
 	const struct process *p = process_find(pid);
 
-	return p ? first_thread(p, NULL) : pid;
+	return p ? first_thread(p, 0) : pid;
 }
 
 static void process_gone(struct process *p, int status)

@@ -98,9 +98,11 @@ static void find_table(struct image *image)
 static void find_records(struct image *image)
 {
 	const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)image->at;
-	const Elf64_Shdr *sections = (const Elf64_Shdr *)(const void *)(image->at + head->e_shoff),
-			 *names;
+	const Elf64_Shdr *sections, *names;
 
+	if (!head)
+		return;
+	sections = (const Elf64_Shdr *)(const void *)(image->at + head->e_shoff);
 	if (head->e_shentsize != sizeof(*sections) || head->e_shoff % 8 != 0 ||
 		!is_inside(image, head->e_shoff, (uint64_t)head->e_shnum * sizeof(*sections)) ||
 		head->e_shstrndx >= head->e_shnum)

@@ -39,7 +39,7 @@ enum outcome { GOES, BLOCKS, GONE, FAILS /* the kernel says why, at once */ };
 
 static enum outcome read_values(int id, unsigned short *values, size_t *ret_count, mode_t *ret_mode)
 {
-	struct semid_ds ds;
+	struct semid_ds ds = {0};
 	union semun arg = {.buf = &ds};
 
 	if (semctl(id, 0, IPC_STAT, arg) < 0)

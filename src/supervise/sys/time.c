@@ -94,7 +94,7 @@ void sys_time_count_rest(struct task *t)
 static int find_cpu_clock(struct task *t, int64_t id, struct sys_clock *ret)
 {
 	enum { PER_THREAD = 4, WHICH = 3 };
-	pid_t number = (pid_t) ~(id >> 3);
+	pid_t number = (pid_t) ~(uint32_t)((uint64_t)id >> 3);
 
 	/* Which time is counted is no matter: profile, user and scheduled are one here. */
 	if ((id & WHICH) == WHICH)

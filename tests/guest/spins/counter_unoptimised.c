@@ -6,7 +6,9 @@
  *: long
  *: out 600000000, then the other
  */
+#ifndef __clang__
 #pragma GCC optimize("O0")
+#endif
 #include <pthread.h>
 #include <stdio.h>
 

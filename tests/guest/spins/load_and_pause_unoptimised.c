@@ -5,7 +5,9 @@
  *: out 42
  *: long
  */
+#ifndef __clang__
 #pragma GCC optimize("O0")
+#endif
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -210,7 +210,7 @@ static bool take_vex(struct cursor *c, struct insn *insn, uint8_t first)
 
 static bool take_evex(struct cursor *c, struct insn *insn, unsigned *ret_map)
 {
-	uint8_t p[3];
+	uint8_t p[3] = {0};
 
 	for (int i = 0; i < 3; i++)
 		if (!take(c, &p[i]))
@@ -262,7 +262,7 @@ static bool take_opcode(struct cursor *c, struct insn *insn, unsigned *ret_wide_
 static bool take_modrm(struct cursor *c, struct insn *insn)
 {
 	uint8_t mode, base;
-	int8_t small;
+	uint8_t small;
 
 	if (!take(c, &insn->modrm))
 		return false;
@@ -276,9 +276,9 @@ static bool take_modrm(struct cursor *c, struct insn *insn)
 		base = insn->sib & 7;
 	}
 	if (mode == 1) {
-		if (!take(c, (uint8_t *)&small))
+		if (!take(c, &small))
 			return false;
-		insn->displacement = small;
+		insn->displacement = small < 0x80 ? small : small - 0x100;
 	} else if (mode == 2 || base == 5) {
 		if (!skip(c, 4))
 			return false;
