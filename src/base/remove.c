@@ -57,6 +57,8 @@ static bool move_up(struct removal *r, int dir, const char *name)
 {
 	char to[32];
 
+	/* A directory changes its ".." as it moves, which takes the right to write in it. */
+	(void)!fchmodat(dir, name, 0700, AT_SYMLINK_NOFOLLOW);
 	do
 		snprintf(to, sizeof(to), ".sandglass-rm-%u", ++r->moved);
 	while (renameat2(dir, name, r->top, to, RENAME_NOREPLACE) < 0 && errno == EEXIST);
@@ -81,7 +83,7 @@ static void remove_entry(struct removal *r, int dir, const char *name, unsigned 
 		note(r, name); /* a mount, whose contents are not ours */
 		return;
 	}
-	if (level == LEVELS_MAX && dir != r->top && move_up(r, dir, name)) {
+	if (level >= LEVELS_MAX && dir != r->top && move_up(r, dir, name)) {
 		r->is_moved = true;
 		return;
 	}
@@ -97,17 +99,20 @@ static void remove_entry(struct removal *r, int dir, const char *name, unsigned 
 
 static void empty(struct removal *r, int dir, unsigned level)
 {
-	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *CLEANUP(close_dir) stream = copy < 0 ? NULL : fdopendir(copy);
+	DIR *CLEANUP(close_dir) stream = NULL;
 	struct stat st;
+	int copy;
 
+	/* Its owner may have left it readable alone: neither "." is found then nor can it change.
+	 */
+	if (fstat(dir, &st) == 0 && (st.st_mode & 0700) != 0700)
+		(void)!fchmod(dir, 0700);
+	copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	stream = copy < 0 ? NULL : fdopendir(copy);
 	if (!stream) {
 		note(r, ".");
 		return;
 	}
-	/* Entries can be removed only by who may write here. */
-	if (fstat(dir, &st) == 0 && (st.st_mode & 0700) != 0700)
-		(void)!fchmod(dir, 0700);
 	for (;;) {
 		struct dirent *e = readdir(stream);
 

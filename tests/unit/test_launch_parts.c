@@ -13,11 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/remove.h"
 #include "launch/copy.h"
 #include "launch/etc.h"
 
@@ -216,6 +218,52 @@ static void copy_of_too_deep_a_tree_is_an_error(void **state)
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
+/* Fills "from" by a shell and removes it, both as somebody whom modes shut out. */
+static void removal_of(const char *script)
+{
+	pid_t shell, child;
+	int status;
+
+	assert_int_equal(chmod(".", 0755), 0);
+	assert_true(geteuid() != 0 || chown("from", 65534, 65534) == 0);
+	child = fork();
+	if (child == 0) {
+		struct error err = {0};
+		int from = open("from", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
+			_exit(9);
+		shell = fork();
+		if (shell == 0) {
+			if (fchdir(from) == 0)
+				execlp("sh", "sh", "-ec", script, (char *)NULL);
+			_exit(127);
+		}
+		if (waitpid(shell, &status, 0) != shell || status != 0)
+			_exit(8);
+		if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){256, 256}) < 0)
+			_exit(7);
+		_exit(remove_contents(from, &err) == 0 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	/* rmdir refuses what is not empty. */
+	assert_int_equal(rmdir("from"), 0);
+}
+
+static void a_directory_that_its_owner_cannot_search_is_removed(void **state)
+{
+	(void)state;
+	removal_of("mkdir -p a/b c/d e/f; touch a/b/x; chmod 0400 a; chmod 0600 c; chmod 0 e");
+}
+
+static void locked_directories_too_deep_for_descriptors_are_removed(void **state)
+{
+	(void)state;
+	removal_of("n=0; while [ $n -lt 400 ]; do mkdir d; cd d; n=$((n + 1)); done\n"
+		   "while [ $n -gt 0 ]; do chmod 0500 .; cd ..; n=$((n - 1)); done");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +275,11 @@ int main(void)
 			remove_trees),
 		cmocka_unit_test_setup_teardown(
 			copy_of_too_deep_a_tree_is_an_error, make_trees, remove_trees),
+		cmocka_unit_test_setup_teardown(a_directory_that_its_owner_cannot_search_is_removed,
+			make_trees, remove_trees),
+		cmocka_unit_test_setup_teardown(
+			locked_directories_too_deep_for_descriptors_are_removed, make_trees,
+			remove_trees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
