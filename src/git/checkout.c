@@ -50,6 +50,7 @@ static void clear(const char *path, int dir, bool made)
 int repo_export(const struct repo_source *s, const char *dir, char ret_commit[REPO_COMMIT_SIZE],
 	struct error *err)
 {
+	auto_guard struct lib_guard guard = lib_guard();
 	autoclose int fd = -1;
 	bool made;
 	int r;
@@ -138,6 +139,7 @@ static int checkout_to(const struct repo_source *s, const char *dir, int fd,
 int repo_checkout(const struct repo_source *s, const char *dir, char ret_commit[REPO_COMMIT_SIZE],
 	struct error *err)
 {
+	auto_guard struct lib_guard guard = lib_guard();
 	autoclose int fd = -1;
 	bool made;
 	int r;

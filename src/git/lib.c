@@ -10,6 +10,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+enum { GUARD_SECONDS = 2 };
+
 int lib_error(int code, struct error *err, const char *fmt, ...)
 {
 	const git_error *last = git_error_last();
@@ -44,6 +46,30 @@ static void start(void)
 	/* Reading somebody else's repository is what we are here for; nothing of it is run. */
 	if (git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0) < 0)
 		abort();
+}
+
+/* Its coming is all: the call that waits ends with EINTR. */
+static void on_alarm(int signal)
+{
+	(void)signal;
+}
+
+struct lib_guard lib_guard(void)
+{
+	/* Again and again: one may come just before the call. */
+	static const struct itimerval every = {{GUARD_SECONDS, 0}, {GUARD_SECONDS, 0}};
+	struct sigaction action = {.sa_handler = on_alarm};
+	struct lib_guard g;
+
+	sigaction(SIGALRM, &action, &g.action);
+	setitimer(ITIMER_REAL, &every, &g.timer);
+	return g;
+}
+
+void lib_guard_finish(struct lib_guard *g)
+{
+	setitimer(ITIMER_REAL, &g->timer, NULL);
+	sigaction(SIGALRM, &g->action, NULL);
 }
 
 int lib_open(const char *path, git_repository **ret, struct error *err)

@@ -4,6 +4,8 @@
 #define GIT_LIB_H
 
 #include <git2.h>
+#include <signal.h>
+#include <sys/time.h>
 
 #include "base/attr.h"
 #include "base/error.h"
@@ -11,6 +13,19 @@
 
 /* -1 with what libgit2 says last, after our words. ERR_MISSING and ERR_BUSY by its code. */
 int lib_error(int code, struct error *err, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/*
+ * While one is there, nothing waits for ever at a fifo that somebody has put in the place of a file
+ * of a repository: libgit2 opens whatever has the name. It takes SIGALRM and the timer of it.
+ */
+struct lib_guard {
+	struct sigaction action;
+	struct itimerval timer;
+};
+
+struct lib_guard lib_guard(void);
+void lib_guard_finish(struct lib_guard *g);
+#define auto_guard CLEANUP(lib_guard_finish)
 
 /* The repository at this very path, not one above it. */
 MUST_CHECK int lib_open(const char *path, git_repository **ret, struct error *err);

@@ -65,6 +65,7 @@ static void count(struct repo_state *s, git_index *index, const git_status_entry
 
 int repo_state(const char *path, struct repo_state *ret, struct error *err)
 {
+	auto_guard struct lib_guard guard = lib_guard();
 	git_status_options options = GIT_STATUS_OPTIONS_INIT;
 	auto_repo git_repository *repo = NULL;
 	auto_index git_index *index = NULL;

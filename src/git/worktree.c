@@ -122,6 +122,7 @@ static int fill(const struct adding *a, const struct repo_source *s,
 int repo_worktree_add(const struct repo_source *s, const char *name, const char *new_branch,
 	const char *dir, char ret_commit[REPO_COMMIT_SIZE], struct error *err)
 {
+	auto_guard struct lib_guard guard = lib_guard();
 	auto_repo git_repository *repo = NULL;
 	autoclose int worktrees = -1, admin = -1, fd = -1;
 	autofree char *path = NULL;
@@ -160,6 +161,7 @@ int repo_worktree_add(const struct repo_source *s, const char *name, const char 
 
 int repo_worktree_remove(const char *path, const char *name, const char *dir, struct error *err)
 {
+	auto_guard struct lib_guard guard = lib_guard();
 	auto_repo git_repository *repo = NULL;
 	autoclose int worktrees = -1;
 	int files = 0, admin = 0;
@@ -182,6 +184,7 @@ int repo_worktree_remove(const char *path, const char *name, const char *dir, st
 
 int repo_worktree_list(const char *path, char ***ret_names, struct error *err)
 {
+	auto_guard struct lib_guard guard = lib_guard();
 	auto_repo git_repository *repo = NULL;
 	auto_names struct beneath_names names = {0};
 	autoclose int worktrees = -1;
@@ -215,6 +218,7 @@ void repo_names_free(char **names)
 
 int repo_branch_remove(const char *path, const char *branch, struct error *err)
 {
+	auto_guard struct lib_guard guard = lib_guard();
 	auto_repo git_repository *repo = NULL;
 	auto_ref git_reference *ref = NULL;
 	int r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checkouts and worktrees are as git would make them, and nothing of a repository is run. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -328,6 +330,39 @@ static void hostile_trees_are_refused(void **state)
 	assert_int_equal(scratch_shell(s, "[ ! -e out ] && [ ! -e hook ]"), 0);
 }
 
+static void nobody_waits_at_a_fifo_of_a_repository(void **state)
+{
+	static const char *const places[] = {"rm .git/config; mkfifo .git/config",
+		"rm .git/refs/heads/main; mkfifo .git/refs/heads/main",
+		"mkfifo p; printf '[include]\\n\\tpath = %s/p\\n' $PWD >>.git/config"};
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		autofree char *shell = str_format("rm -rf out%zu; cp -a src out%zu; cd out%zu; %s",
+				      i, i, i, places[i]),
+			      *name = str_format("out%zu", i), *path = scratch_path(*state, name),
+			      *to = scratch_path(*state, "to");
+		struct repo_source from = {.path = path};
+		char commit[REPO_COMMIT_SIZE];
+		int status = 0, waited = 0;
+		pid_t child;
+
+		assert_int_equal(scratch_shell(*state, shell), 0);
+		child = fork();
+		if (child == 0) {
+			struct error err;
+
+			_exit(repo_checkout(&from, to, commit, &err) < 0 ? 0 : 1);
+		}
+		while (waitpid(child, &status, WNOHANG) == 0 && waited++ < 200)
+			usleep(100000);
+		if (waited > 200) {
+			kill(child, SIGKILL);
+			waitpid(child, &status, 0);
+		}
+		assert_int_equal(status, 0);
+	}
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, repo_setup, scratch_teardown)
@@ -340,6 +375,7 @@ int main(void)
 		CASE(nothing_of_a_repository_is_run),
 		CASE(a_configuration_leads_nowhere_else),
 		CASE(hostile_trees_are_refused),
+		CASE(nobody_waits_at_a_fifo_of_a_repository),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
