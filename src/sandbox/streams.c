@@ -13,7 +13,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 
-enum { CHUNK = 64 * 1024, MS_NS = 1000000 };
+enum { CHUNK = 64 * 1024, MS_NS = 1000000, LATE_READS = 64 };
 
 /* Input that was read and not yet taken by the program. */
 struct pending {
@@ -126,7 +126,8 @@ struct serving {
 	struct streams *s;
 	struct pending pending;
 	uint64_t deadline_ns;
-	bool over; /* the event source has said its last */
+	bool over;     /* the event source has said its last */
+	unsigned late; /* reads after that and after the time */
 };
 
 /* The program's input is looked at only while there is room for it, and the other way round. */
@@ -176,6 +177,24 @@ static int turn(struct serving *v, struct error *err)
 	return fds[0].revents ? s->on_event(s->arg, &v->over, err) : 0;
 }
 
+/*
+ * All is said. Whoever was handed an output by the program may hold it open for ever: after its
+ * end nobody waits for more than there is once the time is over.
+ */
+static bool is_done(struct serving *v)
+{
+	struct pollfd fds[2] = {
+		{.fd = v->s->out, .events = POLLIN}, {.fd = v->s->err, .events = POLLIN}};
+
+	if (!v->over)
+		return false;
+	if (v->s->out < 0 && v->s->err < 0)
+		return true;
+	if (!is_killed(v->s) && poll_time(v->deadline_ns) > 0)
+		return false;
+	return ++v->late > LATE_READS || poll(fds, ARRAY_LEN(fds), 0) <= 0;
+}
+
 int streams_serve(struct streams *s, struct error *err)
 {
 	autofree unsigned char *data = mem_alloc(CHUNK);
@@ -186,7 +205,7 @@ int streams_serve(struct streams *s, struct error *err)
 	int r = 0;
 
 	sigaction(SIGPIPE, &ignore, &before);
-	while (r == 0 && (!v.over || s->out >= 0 || s->err >= 0)) {
+	while (r == 0 && !is_done(&v)) {
 		r = turn(&v, err);
 		if (v.over)
 			fd_close(&s->in);

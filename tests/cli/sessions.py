@@ -189,6 +189,20 @@ def snapshots(p, tap):
     p.session("destroy", two, three)
 
 
+# Three processes of which each lives no longer than it takes to fork the next; for eight seconds.
+MOVERS = """
+import os, time
+end = time.monotonic() + 8
+for _ in range(3):
+    if os.fork() == 0:
+        while time.monotonic() < end:
+            if os.fork():
+                os._exit(0)
+        os._exit(0)
+time.sleep(8)
+"""
+
+
 def kills(p, tap):
     """kill -9 of the caller of exec: everything that it started ends, the session stays."""
     for backend in ("native", "worktree"):
@@ -204,6 +218,14 @@ def kills(p, tap):
         tap.case(f"{backend}: kill -9 of the caller leaves nothing running", left)
         tap.case(f"{backend}: and the session usable", want(p.session("exec", one, "--", "echo", "up"), 0, b"up\n"))
         p.session("destroy", one)
+    one = p.create("--backend", "worktree")
+    slow = []
+    for _ in range(3):
+        begin = time.monotonic()
+        slow += want(p.session("exec", one, "--timeout", "0.5", "--", "python3", "-c", MOVERS), 124, b"", "too long")
+        slow += [f"it took {time.monotonic() - begin:.1f} s"] if time.monotonic() - begin > 6 else []
+    tap.case("worktree: what forks and ends, on and on, ends with its time", slow)
+    p.session("destroy", one)
     with subprocess.Popen(["sleep", "60"]) as owner:
         owned = p.create("--owner", str(owner.pid))
         kept = p.create("--owner", str(os.getpid()))
