@@ -176,9 +176,15 @@ int git_index_normalise(const void *data, size_t len, struct bytes *out, struct 
 	p.pos = bytes + 12;
 	p.end = bytes + len - SHA1_SIZE;
 	p.name = mem_alloc(NAME_MAX_BYTES + 1);
-	for (uint32_t i = 0; i < p.count; i++)
+	for (uint32_t i = 0; i < p.count; i++) {
 		if (take_entry(&p) < 0)
 			return malformed(err);
+		/* Version 4 says a long name again in a few bytes. */
+		if (p.entries.len > GIT_INDEX_MAX)
+			return error_set(err, ERR_LIMIT,
+				"a git index of more than %d bytes without its compression",
+				GIT_INDEX_MAX);
+	}
 	if (take_extensions(&p, err) < 0)
 		return -1;
 	bytes_put(out, "DIRC", 4);

@@ -17,10 +17,12 @@
 #include <unistd.h>
 
 #include "base/beneath.h"
+#include "base/bytes.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cas/cas.h"
+#include "cas/git_index.h"
 #include "cas/snapshot.h"
 #include "scratch.h"
 
@@ -652,6 +654,30 @@ static void a_mount_in_the_tree_is_refused(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* Entries of 64 bytes that each have the long name of the first. */
+static void an_index_that_grows_without_end_is_refused(void **state)
+{
+	enum { ENTRIES = 5000, NAME = 60000 };
+	static const char head[12] = {
+		'D', 'I', 'R', 'C', 0, 0, 0, 4, 0, 0, ENTRIES >> 8, (char)(ENTRIES & 0xff)};
+	static const char entry[62] = {[60] = 0x0f, [61] = (char)0xff}, sum[20];
+	auto_bytes struct bytes in = {0}, out = {0};
+	struct error err;
+
+	(void)state;
+	bytes_put(&in, head, sizeof(head));
+	for (int i = 0; i < ENTRIES; i++) {
+		bytes_put(&in, entry, sizeof(entry));
+		bytes_put_u8(&in, 0);
+		for (int k = 0; i == 0 && k < NAME; k++)
+			bytes_put_u8(&in, 'a');
+		bytes_put_u8(&in, 0);
+	}
+	bytes_put(&in, sum, sizeof(sum));
+	assert_int_equal(git_index_normalise(in.data, in.len, &out, &err), -1);
+	assert_int_equal(err.code, ERR_LIMIT);
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, scratch_setup, scratch_teardown)
@@ -676,6 +702,7 @@ int main(void)
 		CASE(hostile_images_stay_inside),
 		CASE(a_record_names_a_tree_and_holds_a_manifest),
 		CASE(a_mount_in_the_tree_is_refused),
+		cmocka_unit_test(an_index_that_grows_without_end_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
