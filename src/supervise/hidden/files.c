@@ -129,7 +129,8 @@ static char *find_interpreter(const struct image *image)
 		const Elf64_Phdr *s = &image->segments[i];
 		const char *name = (const char *)image->at + s->p_offset;
 
-		if (s->p_type == PT_INTERP && s->p_filesz > 1 && name[s->p_filesz - 1] == '\0')
+		if (image->at && s->p_type == PT_INTERP && s->p_filesz > 1 &&
+			name[s->p_filesz - 1] == '\0')
 			return mem_strdup(name);
 	}
 	return NULL;
