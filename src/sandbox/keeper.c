@@ -27,6 +27,8 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/mem.h"
+#include "base/str.h"
 #include "sandbox/streams.h"
 
 enum { FIRST_FREE = 3, CHASES = 2000, PIDS_MAX = 65536, UMASK = 022 };
@@ -40,6 +42,7 @@ struct verdict {
 };
 
 struct keeper {
+	const char *program; /* borrowed */
 	struct sandbox_result *result;
 	pid_t pid;   /* of the keeper */
 	int life;    /* our end of the life line; owned */
@@ -272,6 +275,19 @@ static void let_go(void *arg)
 	fd_close(&k->life);
 }
 
+/* In the words of the other backends. */
+static void describe_failure(struct keeper *k, int errnum)
+{
+	struct sandbox_result *r = k->result;
+	autofree char *name = str_printable(k->program, strlen(k->program), 160);
+
+	if (r->end == SANDBOX_NOT_FOUND)
+		snprintf(r->detail, sizeof(r->detail), "'%s' was not found", name);
+	else
+		snprintf(r->detail, sizeof(r->detail), "cannot execute '%s': %s", name,
+			strerror(errnum));
+}
+
 static int on_verdict(void *arg, bool *ret_over, struct error *err)
 {
 	struct keeper *k = arg;
@@ -293,7 +309,7 @@ static int on_verdict(void *arg, bool *ret_over, struct error *err)
 		return 0;
 	if (v.errnum) {
 		r->end = v.errnum == ENOENT ? SANDBOX_NOT_FOUND : SANDBOX_NOT_EXECUTABLE;
-		snprintf(r->detail, sizeof(r->detail), "%s", strerror(v.errnum));
+		describe_failure(k, v.errnum);
 	} else if (WIFSIGNALED(v.status)) {
 		r->end = SANDBOX_SIGNALLED;
 		r->signal = WTERMSIG(v.status);
@@ -345,7 +361,8 @@ int keeper_exec(int cwd, char *const *env, uint64_t timeout_ns, const struct san
 	struct sandbox_result *ret, struct error *err)
 {
 	auto_streams struct streams s;
-	auto_keeper struct keeper k = {.result = ret, .life = -1, .verdict = -1};
+	auto_keeper struct keeper k = {
+		.program = x->argv[0], .result = ret, .life = -1, .verdict = -1};
 
 	*ret = (struct sandbox_result){0};
 	if (streams_open(&s, x, ret, err) < 0 || start(&k, &s, cwd, env, err) < 0)
