@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-enum { DEPTH_MAX = 256 };
+enum { DEPTH_MAX = 256, ENTRIES_MAX = 2000000 };
 
 int files_check_sparse(const struct repo_source *s, struct error *err)
 {
@@ -167,11 +167,45 @@ static int write_tree(const struct writing *w, const git_tree *tree, const char 
 	return 0;
 }
 
+/*
+ * Before anything is made: a few trees that have each other many times over are a commit of any
+ * number of files. What is not wanted counts too, for the index has all.
+ */
+static int count_tree(git_repository *repo, const git_tree *tree, unsigned depth, size_t *count,
+	struct error *err)
+{
+	size_t entries = git_tree_entrycount(tree);
+
+	if (depth > DEPTH_MAX)
+		return error_set(
+			err, ERR_LIMIT, "more than %d directories below each other", DEPTH_MAX);
+	*count += entries;
+	if (*count > ENTRIES_MAX)
+		return error_set(err, ERR_LIMIT, "the commit has more than %d files", ENTRIES_MAX);
+	for (size_t i = 0; i < entries; i++) {
+		const git_tree_entry *e = git_tree_entry_byindex(tree, i);
+		auto_git_tree git_tree *below = NULL;
+		int r;
+
+		if (git_tree_entry_type(e) != GIT_OBJECT_TREE)
+			continue;
+		r = git_tree_lookup(&below, repo, git_tree_entry_id(e));
+		if (r < 0)
+			return lib_error(r, err, "read a directory of the commit");
+		if (count_tree(repo, below, depth + 1, count, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int files_write(git_repository *repo, git_tree *tree, const struct repo_source *s, int dir,
 	struct error *err)
 {
 	struct writing w = {repo, s};
+	size_t count = 0;
 
+	if (count_tree(repo, tree, 0, &count, err) < 0)
+		return -1;
 	return write_tree(&w, tree, "", dir, 0, err);
 }
 

@@ -330,6 +330,32 @@ static void hostile_trees_are_refused(void **state)
 	assert_int_equal(scratch_shell(s, "[ ! -e out ] && [ ! -e hook ]"), 0);
 }
 
+/* Nine trees are all that there is of a thousand million files. */
+static void a_commit_without_end_is_refused(void **state)
+{
+	const struct scratch *s = *state;
+	static const char *const no_paths[] = {"nowhere"};
+	autofree char *path = NULL, *to = scratch_path(s, "to");
+	struct repo_source from = source(s, &path, "bomb");
+	char commit[REPO_COMMIT_SIZE];
+	struct error err;
+
+	assert_int_equal(
+		scratch_shell(s, GIT_ENV "cd src; id=$(git rev-parse main:a); kind='100644 blob';"
+					 "for level in 1 2 3 4 5 6 7 8 9; do"
+					 "  id=$(for n in 0 1 2 3 4 5 6 7 8 9; do"
+					 "    printf \"$kind $id\\tf$n\\n\"; done | git mktree);"
+					 "  kind='040000 tree'; done;"
+					 "git branch bomb $(git commit-tree -m bomb $id)"),
+		0);
+	from.sparse = no_paths;
+	for (from.sparse_count = 0; from.sparse_count < 2; from.sparse_count++) {
+		assert_int_equal(repo_checkout(&from, to, commit, &err), -1);
+		assert_int_equal(err.code, ERR_LIMIT);
+		assert_int_not_equal(access(to, F_OK), 0);
+	}
+}
+
 static void nobody_waits_at_a_fifo_of_a_repository(void **state)
 {
 	static const char *const places[] = {"rm .git/config; mkfifo .git/config",
@@ -375,6 +401,7 @@ int main(void)
 		CASE(nothing_of_a_repository_is_run),
 		CASE(a_configuration_leads_nowhere_else),
 		CASE(hostile_trees_are_refused),
+		CASE(a_commit_without_end_is_refused),
 		CASE(nobody_waits_at_a_fifo_of_a_repository),
 	};
 
