@@ -174,15 +174,18 @@ static int sweep_bare(
 int session_gc(struct session_store *s, struct session_gc *gc, struct error *err)
 {
 	auto_names struct beneath_names names = {0};
+	struct error why;
+	int r = 0;
 
 	if (all_ids(s, &names, err) < 0)
 		return -1;
+	/* One that cannot be removed keeps no other from it; the first error is the one to tell. */
 	for (size_t i = 0; i < names.count; i++) {
 		if (!session_id_is(names.items[i]))
 			continue;
-		if (sweep_bare(s, gc, names.items[i], err) < 0 ||
-			sweep(s, gc, names.items[i], err) < 0)
-			return -1;
+		if (sweep_bare(s, gc, names.items[i], r < 0 ? &why : err) < 0 ||
+			sweep(s, gc, names.items[i], r < 0 ? &why : err) < 0)
+			r = -1;
 	}
-	return 0;
+	return r;
 }

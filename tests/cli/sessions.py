@@ -238,6 +238,21 @@ def kills(p, tap):
     tap.case("gc removes those without an owner", want(p.session("gc"), 0) + want(p.session("ls", owned), 1, b"", "destroyed"))
     tap.case("and no other", want(p.session("ls", kept), 0))
     p.session("destroy", kept)
+    # A worktree whose repository is none any more, among others; ids have no order.
+    repo = p.path("damaged")
+    os.mkdir(repo)
+    git(repo, "init", "-q")
+    git(repo, "commit", "-q", "--allow-empty", "-m", "x")
+    with subprocess.Popen(["sleep", "60"]) as owner:
+        manifest = json.dumps({"repo": {"src_path": repo}}).encode()
+        p.create("--backend", "worktree", "--manifest", "-", "--owner", str(owner.pid), stdin=manifest)
+        others = [p.create("--owner", str(owner.pid)) for _ in range(4)]
+        owner.kill()
+    os.rename(os.path.join(repo, ".git", "HEAD"), os.path.join(repo, "HEAD"))
+    problems = want(p.session("gc"), 1, b"", "open the repository")
+    tap.case("gc removes the others when one cannot be removed", sum((want(p.session("ls", o), 1, b"", "destroyed") for o in others), problems))
+    os.rename(os.path.join(repo, "HEAD"), os.path.join(repo, ".git", "HEAD"))
+    tap.case("and that one as soon as it can be", want(p.session("gc"), 0, b"1 half made, 0 without their owner, 0 old, 0 records of destroyed ones\n"))
     # A create that was killed at once: nothing of it shows.
     for delay in (0.0, 0.002, 0.004, 0.006, 0.01):
         with subprocess.Popen([h.SANDGLASS, "session", "create"], cwd=p.dir, env={**h.ENV, **p.env}, stdin=subprocess.DEVNULL,
