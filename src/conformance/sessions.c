@@ -164,6 +164,7 @@ static void a_wrong_manifest_names_its_key(struct test *t)
 	create_fails(t, "{\"rooot\":\"/x\"}", ERR_FORMAT, "rooot");
 	create_fails(t, "{\"root\":7}", ERR_FORMAT, "root");
 	create_fails(t, "{\"root\":\"relative\"}", ERR_FORMAT, "root");
+	create_fails(t, "{\"root\":\"/proc/x\"}", ERR_FORMAT, "/proc");
 	create_fails(t, "{\"timeout_seconds\":\"1\"}", ERR_FORMAT, "timeout_seconds");
 	create_fails(t, "{\"files\":[{\"path\":\"f\"}]}", ERR_FORMAT, "files");
 	create_fails(t, "{\"files\":[{\"path\":\"f\",\"content\":\"\",\"mode\":\"9\"}]}",

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/random.h"
 #include "base/str.h"
 
 enum { DEPTH_MAX = 256, LINKS_MAX = 40, PARENT_MODE = 0755, NAMES_MAX = 1000000 };
@@ -256,9 +256,8 @@ static int replace(const struct walk *w, const void *data, size_t len, unsigned 
 int inside_write(const struct inside *in, const char *path, const void *data, size_t len,
 	unsigned mode, struct error *err)
 {
-	static unsigned count;
 	auto_walk struct walk w = {0};
-	char temp[64];
+	char temp[] = ".sandglass-0123456789abcdef";
 
 	if (walk(&w, in, path, true, err) < 0)
 		return -1;
@@ -266,7 +265,8 @@ int inside_write(const struct inside *in, const char *path, const void *data, si
 		return error_set(err, ERR_IS_DIR, "'%.300s' is a directory", path);
 	if (w.st.st_mode && !S_ISREG(w.st.st_mode))
 		return error_set(err, ERR_UNSUPPORTED, "'%.300s' is no regular file", path);
-	snprintf(temp, sizeof(temp), ".sandglass-%d-%u", getpid(), count++);
+	/* A name that the guest cannot have taken. */
+	random_hex(strchr(temp, '-') + 1, 16);
 	if (replace(&w, data, len, mode, temp, err) < 0) {
 		unlinkat(here(&w), temp, 0);
 		return -1;

@@ -117,6 +117,7 @@ static int take_object(struct parsing *p, const json_t *value, const struct key 
 
 static int take_root(struct parsing *p, const json_t *value, void *unused)
 {
+	static const char *const kernels[] = {"/proc", "/sys", "/dev"};
 	autofree char *given = NULL;
 
 	(void)unused;
@@ -126,6 +127,9 @@ static int take_root(struct parsing *p, const json_t *value, void *unused)
 	p->m->root = path_tidy(given);
 	if (given[0] != '/' || strcmp(p->m->root, "/") == 0)
 		return wrong(p, "not an absolute path below /");
+	for (size_t i = 0; i < ARRAY_LEN(kernels); i++)
+		if (path_is_in(p->m->root, kernels[i]))
+			return error_set(p->err, ERR_FORMAT, "%s is the kernel's", kernels[i]);
 	return 0;
 }
 
