@@ -43,7 +43,8 @@ int scratch_shell(const struct scratch *s, const char *text)
 
 	if (child == 0) {
 		umask(022);
-		if (chdir(s->dir) < 0)
+		/* Standard output is the test's TAP. */
+		if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || chdir(s->dir) < 0)
 			_exit(99);
 		execl("/bin/sh", "sh", "-ec", text, NULL);
 		_exit(98);

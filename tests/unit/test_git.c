@@ -59,8 +59,8 @@ static void a_checkout_is_clean_and_whole(void **state)
 						  "$(git log --oneline | wc -l) = 2 ];"
 						  "[ $(git rev-parse --abbrev-ref HEAD) = main ]; "
 						  "[ -x d/run ]; [ $(readlink d/link) "
-						  "= ../a ]; git fsck >&2; [ $(stat -c %a a) = 644 ]; "
-						  "git log origin/side -1 >&2; ! find "
+						  "= ../a ]; git fsck; [ $(stat -c %a a) = 644 ]; "
+						  "git log origin/side -1; ! find "
 						  ".git/hooks -type f ! -name '*.sample' | grep ."),
 		0);
 	must(repo_state(to, &st, &err), &err);
