@@ -25,7 +25,7 @@ struct lib_guard {
 
 struct lib_guard lib_guard(void);
 void lib_guard_finish(struct lib_guard *g);
-#define auto_guard CLEANUP(lib_guard_finish)
+#define auto_guard UNUSED CLEANUP(lib_guard_finish)
 
 /* The repository at this very path, not one above it. */
 MUST_CHECK int lib_open(const char *path, git_repository **ret, struct error *err);

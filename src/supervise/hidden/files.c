@@ -127,10 +127,12 @@ static char *find_interpreter(const struct image *image)
 {
 	for (unsigned i = 0; i < image->segment_count; i++) {
 		const Elf64_Phdr *s = &image->segments[i];
-		const char *name = (const char *)image->at + s->p_offset;
+		const char *name;
 
-		if (image->at && s->p_type == PT_INTERP && s->p_filesz > 1 &&
-			name[s->p_filesz - 1] == '\0')
+		if (!image->at || s->p_type != PT_INTERP || s->p_filesz < 2)
+			continue;
+		name = (const char *)image->at + s->p_offset;
+		if (name[s->p_filesz - 1] == '\0')
 			return mem_strdup(name);
 	}
 	return NULL;
