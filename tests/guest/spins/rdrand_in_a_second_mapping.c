@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-__attribute__((noinline, noipa)) static uint64_t draw(void)
+__attribute__((noinline)) static uint64_t draw(void)
 {
 	uint64_t value;
 

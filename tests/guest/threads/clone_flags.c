@@ -27,7 +27,7 @@
 
 enum { STACK = 65536 };
 
-static volatile int touched, parent_seen;
+static volatile int touched;
 
 static char *stack(void)
 {
