@@ -62,6 +62,9 @@ class Case:
             for line in f:
                 if line.startswith(sign):
                     self.take(*line[len(sign):].rstrip("\n").partition(" ")[::2])
+        # A formatter that joins the lines of a comment would take them away unseen.
+        if self.family and not (self.flags or self.out or self.unenforced or self.exit):
+            raise ValueError(f"{path}: nothing in its head says how it is judged")
 
     def take(self, key, value):
         if key in ("varies", "pinned", "native", "rootless", "long", "cpuid"):

@@ -16,7 +16,7 @@ def expect(text):
     while text not in left:
         left += os.read(master, 4096)
     shown, left = left[:left.index(text) + len(text)], left[left.index(text) + len(text):]
-    print(ascii(shown))
+    print(ascii(shown), flush=True)
 
 
 def type_in(text, *expected):

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * F_SETLKW: three processes that wait for each other in a ring; the one that closes it gets
- *EDEADLK. : native
+ * EDEADLK.
+ *: native
  */
 #include <fcntl.h>
 #include <sys/wait.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opening a FIFO: readers wait for writers and the other way round, O_NONBLOCK does not wait,
- *O_RDWR needs nobody, and end of file comes with the last writer. : native
+ * O_RDWR needs nobody, and end of file comes with the last writer.
+ *: native
  */
 #include <fcntl.h>
 #include <pthread.h>

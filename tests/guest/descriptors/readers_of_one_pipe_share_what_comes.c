@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Several tasks wait for one pipe, listener, eventfd: what comes is taken by one of them, the
- *others go on waiting. : native
+ * others go on waiting.
+ *: native
  */
 #include <pthread.h>
 #include <sys/eventfd.h>

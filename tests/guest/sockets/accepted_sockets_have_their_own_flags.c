@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * accept and accept4: flags, the peer's address, a connection that was closed before it was
- *accepted. : native
+ * accepted.
+ *: native
  */
 #include <fcntl.h>
 

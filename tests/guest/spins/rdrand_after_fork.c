@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A child draws from a stream of its own, at the same instruction; what it draws moves nothing of
- *its parent's. : varies : long
+ * its parent's.
+ *: varies
+ *: long
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Code that is mapped while the program runs, and code that mprotect makes executable, is searched
- *too. : varies : long
+ * too.
+ *: varies
+ *: long
  */
 #include <elf.h>
 #include <fcntl.h>
