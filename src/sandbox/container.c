@@ -9,6 +9,7 @@
  */
 #include "sandbox/container.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -186,7 +187,7 @@ static int on_event(void *arg, bool *ret_over, struct error *err)
 static int start(
 	struct container *k, const struct contract *c, struct streams *s, struct error *err)
 {
-	auto_conditions struct conditions cond = {.cpu = -1};
+	auto_conditions struct conditions cond = {.cpu = sched_getcpu()};
 	auto_bytes struct bytes text = {0};
 	autoclose int supervisor = -1, inside = -1;
 	int pair[2];

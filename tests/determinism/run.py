@@ -44,6 +44,8 @@ CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases")
 INTERPRETERS = {".sh": "sh", ".bash": "bash", ".py": "python3", ".pl": "perl"}
 GUEST = os.path.join(os.path.dirname(os.path.dirname(CASES)), "guest")
 PROGRAMS = os.path.join(h.BUILD, "tests", "guest")
+# Of one run; a busy host is no reason to fail.
+TIMEOUT = "60s"
 JUDGED_NATIVELY = {"varies", "pinned", "native"}
 TODAY = time.time()
 
@@ -164,7 +166,8 @@ def run_mode(scratch, case, mode, runs):
         case.lay(work)
         scratch.give(work, mode)
         try:
-            done = h.sandglass(scratch, case.command(), options=[*verify, "--timeout", "20s", *case.options], mode=mode, cwd=work)
+            done = h.sandglass(scratch, case.command(), options=[*verify, "--timeout", TIMEOUT, *case.options],
+                               mode=mode, cwd=work, timeout=300)
         finally:
             shutil.rmtree(work)
         problems = judge_one(case, done)

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "supervise/io/fdkind.h"
 #include "supervise/engine/gmem.h"
@@ -51,6 +52,27 @@ static bool is_plain(const struct gfd *g)
 }
 
 /*
+ * One piece into a socket, by way of our own memory: how much the kernel's sendfile moves at once
+ * depends on how the file lies in the host's page cache.
+ */
+static ssize_t send_piece(
+	const struct gfd *out, const struct gfd *in, struct offset *o, uint64_t count)
+{
+	off_t at = o->addr ? o->value : lseek(in->fd, 0, SEEK_CUR);
+	ssize_t n = at < 0 ? -1
+			   : pread(in->fd, stream_chunk,
+				     count < STREAM_CHUNK ? count : STREAM_CHUNK, at);
+
+	if (n > 0)
+		n = send(out->fd, stream_chunk, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n > 0 && o->addr)
+		o->value = at + n;
+	if (n > 0 && !o->addr && lseek(in->fd, at + n, SEEK_SET) < 0)
+		return -1;
+	return n;
+}
+
+/*
  * Into a socket all of it goes, as in the kernel; into a pipe what fits at once. The guest's offset
  * is written at every park, so that it is right when a signal ends the call there.
  */
@@ -61,7 +83,10 @@ static enum act sendfile_pieces(struct task *t, struct call *c, struct gfd *out,
 
 	gfd_set_nonblock(out);
 	while (*progress < count) {
-		ssize_t n = sendfile(out->fd, in->fd, offset_of(o), count - *progress);
+		uint64_t left = count - *progress;
+		ssize_t n = out->kind == FDKIND_SOCKET && stream_is_bytes(out)
+				    ? send_piece(out, in, o, left)
+				    : sendfile(out->fd, in->fd, offset_of(o), left);
 
 		if (n < 0 && errno == EAGAIN && !t->park.timed_out) {
 			if (offset_write(t, o) < 0)

@@ -9,7 +9,7 @@
 #: out unix write: 3145728 bytes right in 72 reads, status 0
 #: out unix writev: 3145728 bytes right in 72 reads, status 0
 #: out unix send: 3145728 bytes right in 72 reads, status 0
-#: out unix sendfile: 3145728 bytes right in 72 reads, status 0
+#: out unix sendfile: 3145728 bytes right in 68 reads, status 0
 #: out ping-pong done
 #: out SIGPIPE
 #: out SIGPIPE

@@ -5,7 +5,7 @@
  *: unenforced impure_spin
  *: exit 121
  *: option --timeout
- *: option 90s
+ *: option 240s
  *: long
  */
 #include <pthread.h>
