@@ -192,6 +192,8 @@ def native(scratch, case):
         # An hour of sleep is not waited for: what was printed until then differs well enough.
         return h.run(case.command(), cwd=work, env={"LC_ALL": "C.UTF-8", "TZ": "UTC"}, timeout=5).out
     finally:
+        # What a program that was cut off leaves is not the next case's.
+        h.left_behind(grace=0)
         shutil.rmtree(work)
 
 

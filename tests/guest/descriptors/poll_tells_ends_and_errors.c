@@ -65,7 +65,7 @@ int main(void)
 	look("file", MUST(open("file", O_CREAT | O_RDWR, 0644)));
 	look("directory", MUST(open(".", O_RDONLY)));
 	look("path", MUST(open(".", O_PATH)));
-	look("closed number", 99);
+	look("closed number", 40);
 	look("negative", -1);
 	return 0;
 }

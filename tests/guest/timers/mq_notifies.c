@@ -3,7 +3,12 @@
  * mq_notify: once, by a signal that names the sender, to one process at a time, and by a thread.
  *
  *: long
- *: native
+ *: out notify: 0
+ *: out 1: SI_MESGQ value 42 from the child: yes
+ *: out only once: 1
+ *: out by a thread: 0
+ *: out thread with 43
+ *: out none is registered: 0
  */
 #include <fcntl.h>
 #include <mqueue.h>
