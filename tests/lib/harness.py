@@ -46,6 +46,10 @@ def require_programs():
             sys.exit(1)
 
 
+# Started under nohup, say, all that a test starts would ignore it too.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Tap:
     """Prints one line a case, at once; finish() prints the plan and ends the test."""
 

@@ -2,7 +2,6 @@
 /*
  * A thousand threads are there at once; each takes a lock that the main thread holds, and then a
  * robust one. The limit of processes is told to be more than its 512 for that.
- *: native
  *: long
  *: option --pids
  *: option 1200
