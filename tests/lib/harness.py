@@ -46,8 +46,10 @@ def require_programs():
             sys.exit(1)
 
 
-# Started under nohup, say, all that a test starts would ignore it too.
+# Started by nohup, or in the background of a shell, all that a test starts would ignore them too.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Tap:
