@@ -30,6 +30,18 @@ int hostdir_open(const struct sandbox *s, int *ret_dir, struct error *err)
 	return *ret_dir < 0 ? error_sys(err, "the workspace '%.300s'", path) : 0;
 }
 
+struct repo_source hostdir_repo(const struct sandbox *s)
+{
+	const struct manifest_repo *repo = &s->manifest.repo;
+	struct repo_source source = {.path = repo->src_path,
+		.branch = repo->branch,
+		.sparse = (const char *const *)repo->sparse_paths};
+
+	while (repo->sparse_paths && repo->sparse_paths[source.sparse_count])
+		source.sparse_count++;
+	return source;
+}
+
 static int fill_file(const struct inside *in, const struct manifest_file *f, struct error *err)
 {
 	autofree char *data = NULL;

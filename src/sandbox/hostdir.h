@@ -8,6 +8,7 @@
 
 #include "base/attr.h"
 #include "base/error.h"
+#include "git/repo.h"
 #include "sandbox/inside.h"
 #include "sandbox/sandbox.h"
 
@@ -17,6 +18,8 @@ char *hostdir_path(const struct sandbox *s);
 MUST_CHECK int hostdir_open(const struct sandbox *s, int *ret_dir, struct error *err);
 /* Makes it, empty. */
 MUST_CHECK int hostdir_make(const struct sandbox *s, struct error *err);
+/* The repository of the manifest, its strings borrowed; path NULL: it has none. */
+struct repo_source hostdir_repo(const struct sandbox *s);
 /* Writes the manifest's files into it. */
 MUST_CHECK int hostdir_fill(struct sandbox *s, struct error *err);
 

@@ -38,17 +38,12 @@ static int probe(struct sandbox_probe *ret, struct error *err)
 static int create(struct sandbox *s, struct error *err)
 {
 	autofree char *dir = hostdir_path(s);
-	const struct manifest_repo *repo = &s->manifest.repo;
-	struct repo_source source = {.path = repo->src_path,
-		.branch = repo->branch,
-		.sparse = (const char *const *)repo->sparse_paths};
+	struct repo_source source = hostdir_repo(s);
 	char commit[REPO_COMMIT_SIZE];
 
-	while (repo->sparse_paths && repo->sparse_paths[source.sparse_count])
-		source.sparse_count++;
 	if (hostdir_make(s, err) < 0)
 		return -1;
-	if (repo->src_path && repo_checkout(&source, dir, commit, err) < 0)
+	if (source.path && repo_checkout(&source, dir, commit, err) < 0)
 		return error_wrap(err, "manifest: repo");
 	return hostdir_fill(s, err);
 }

@@ -64,18 +64,13 @@ static const char *worktree_name(const struct sandbox *s)
 static int create(struct sandbox *s, struct error *err)
 {
 	autofree char *dir = hostdir_path(s);
-	const struct manifest_repo *repo = &s->manifest.repo;
-	struct repo_source source = {.path = repo->src_path,
-		.branch = repo->branch,
-		.sparse = (const char *const *)repo->sparse_paths};
+	struct repo_source source = hostdir_repo(s);
 	char commit[REPO_COMMIT_SIZE];
 
-	while (repo->sparse_paths && repo->sparse_paths[source.sparse_count])
-		source.sparse_count++;
-	if (!repo->src_path && hostdir_make(s, err) < 0)
+	if (!source.path && hostdir_make(s, err) < 0)
 		return -1;
-	if (repo->src_path && (save_repo(s, err) < 0 || repo_worktree_add(&source, worktree_name(s),
-								NULL, dir, commit, err) < 0))
+	if (source.path && (save_repo(s, err) < 0 || repo_worktree_add(&source, worktree_name(s),
+							     NULL, dir, commit, err) < 0))
 		return error_wrap(err, "manifest: repo");
 	return hostdir_fill(s, err);
 }
