@@ -3,7 +3,6 @@
  * A process is killed whose threads hold a robust mutex each; another process waits for all of
  * them. Its threads go on in the same order in every run, which is that in which they came.
  *: out 0 1 2 3 4 5 6 7: 130 each
- *: varies
  */
 #include <pthread.h>
 #include <signal.h>
