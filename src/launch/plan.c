@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "launch/etc.h"
 #include "launch/mounts.h"
+#include "launch/sys.h"
 
 /* A private copy over these would hide what makes the view, or show what it must not. */
 static const char *const no_copy[] = {"/", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
@@ -176,6 +177,7 @@ int plan_init(struct plan *ret, const struct launch_spec *spec, const struct cgr
 	if (places_init(&p, err) < 0)
 		return -1;
 	etc_init(&p);
+	p.sys_texts = sys_texts_new(p.contract);
 	*ret = p;
 	p = (struct plan){.rootfs_tree = -1};
 	return 0;
@@ -193,5 +195,6 @@ void plan_finish(struct plan *p)
 	for (size_t i = 0; p->texts && i < etc_file_count; i++)
 		mem_cleanup(&p->texts[i]);
 	mem_cleanup(&p->texts);
+	sys_texts_free(p->sys_texts);
 	*p = (struct plan){.rootfs_tree = -1};
 }

@@ -50,6 +50,7 @@ struct plan {
 	size_t etc_count;
 	char tmp_size[24], tmp_inodes[24], copy_size[24], copy_inodes[24], last_pid[24];
 	char **texts; /* in the order of etc_files */
+	char **sys_texts;
 };
 
 /* Refuses what cannot be shown: a bind source or a copy_dir that is not there, say. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /proc, /dev, /sys and /tmp of the view: see proc.h. */
+/* /proc, /dev and /tmp of the view: see proc.h. */
 #include "launch/proc.h"
 
 #include <errno.h>
@@ -126,24 +126,4 @@ int proc_fill_dev(const struct plan *p, int dev, struct error *err)
 	if (mkdirat(dev, "shm", 01777) < 0)
 		return error_sys(err, "make /dev/shm");
 	return proc_attach_tmp(p, dev, "shm", err);
-}
-
-int proc_fill_sys(int sys, struct error *err)
-{
-	static const char *const dirs[] = {"devices", "devices/system", "devices/system/cpu",
-		"devices/system/cpu/cpu0", "kernel", "kernel/mm", "kernel/mm/transparent_hugepage"};
-	static const char *const files[][2] = {
-		{"devices/system/cpu/online", "0\n"},
-		{"devices/system/cpu/possible", "0\n"},
-		{"devices/system/cpu/present", "0\n"},
-		{"kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n"},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
-		if (mkdirat(sys, dirs[i], 0755) < 0)
-			return error_sys(err, "make /sys/%s", dirs[i]);
-	for (size_t i = 0; i < ARRAY_LEN(files); i++)
-		if (mounts_text(sys, files[i][0], files[i][1], strlen(files[i][1]), err) < 0)
-			return -1;
-	return 0;
 }

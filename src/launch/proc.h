@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /proc, /dev, /sys and /tmp of the view. Allocates nothing. */
+/* /proc, /dev and /tmp of the view. Allocates nothing. */
 #ifndef LAUNCH_PROC_H
 #define LAUNCH_PROC_H
 
@@ -16,8 +16,6 @@ MUST_CHECK int proc_make_stage(int *ret_stage, struct error *err);
 MUST_CHECK int proc_attach(int stage, int root, struct error *err);
 /* Fills the directory dev of a writable tmpfs: devices, a pts of its own, shm. */
 MUST_CHECK int proc_fill_dev(const struct plan *p, int dev, struct error *err);
-/* Fills the directory sys of a writable tmpfs with a few fixed files. */
-MUST_CHECK int proc_fill_sys(int sys, struct error *err);
 /* A sized tmpfs for everybody over dir/name. */
 MUST_CHECK int proc_attach_tmp(const struct plan *p, int dir, const char *name, struct error *err);
 

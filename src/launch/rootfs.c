@@ -22,6 +22,7 @@
 #include "launch/etc.h"
 #include "launch/mounts.h"
 #include "launch/proc.h"
+#include "launch/sys.h"
 
 /* Opens a path of the root without following any symlink. */
 static int open_plain(int root, const char *path)
@@ -177,7 +178,7 @@ static int furnish(const struct plan *p, int root, struct error *err)
 		return error_wrap(err, "the root file system needs an empty directory '/tmp'");
 	if (show_stage_dir(stage, root, "dev", &dev, err) < 0 || proc_fill_dev(p, dev, err) < 0 ||
 		mounts_seal(dev, err) < 0 || show_stage_dir(stage, root, "sys", &sys, err) < 0 ||
-		proc_fill_sys(sys, err) < 0 || mounts_seal(sys, err) < 0)
+		sys_fill(sys, p->sys_texts, err) < 0 || mounts_seal(sys, err) < 0)
 		return -1;
 	if (replace_etc(p, stage, root, err) < 0 || proc_attach(stage, root, err) < 0 ||
 		mounts_detach(stage, err) < 0)

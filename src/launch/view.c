@@ -23,6 +23,7 @@
 #include "launch/mounts.h"
 #include "launch/proc.h"
 #include "launch/rootfs.h"
+#include "launch/sys.h"
 
 /* /usr and its friends: directories are bound, symlinks stay symlinks, others are not shown. */
 static int show_host_dir(int root, const char *name, struct error *err)
@@ -109,7 +110,7 @@ static int build_host_view(const struct plan *p, int *ret_root, struct error *er
 			return -1;
 	if (fill_host_etc(p, root, err) < 0 || mounts_make_dir(root, "dev", &dev, err) < 0 ||
 		proc_fill_dev(p, dev, err) < 0 || mounts_make_dir(root, "sys", &sys, err) < 0 ||
-		proc_fill_sys(sys, err) < 0)
+		sys_fill(sys, p->sys_texts, err) < 0)
 		return -1;
 	if (mkdirat(root, "tmp", 0755) < 0 || mkdirat(root, "proc", 0555) < 0)
 		return error_sys(err, "make the root directory");

@@ -161,8 +161,10 @@ static void nothing_else_of_the_host_is_shown(void)
 			name));
 	CHECK_TEXT(box_ask(&b, "cat /etc/shadow"), "errno ENOENT");
 	CHECK_TEXT(box_ask(&b, "ls /tmp"), "ok");
-	CHECK_TEXT(box_ask(&b, "ls /sys"), "ok devices kernel");
+	CHECK_TEXT(box_ask(&b, "ls /sys"), "ok block bus class dev devices fs kernel");
 	CHECK_TEXT(box_ask(&b, "cat /sys/devices/system/cpu/online"), "ok 0\n");
+	CHECK_TEXT(box_ask(&b, "ls /sys/block"), "ok");
+	CHECK_TEXT(box_ask(&b, "cat /sys/fs/cgroup/memory.max"), "ok 2147483648\n");
 	CHECK_TEXT(box_ask(&b, "cat /sys/kernel/mm/transparent_hugepage/enabled"),
 		"ok always madvise [never]\n");
 	CHECK_TEXT(box_ask(&b, "exec /bin/true"), "ok exit 0");

@@ -84,6 +84,24 @@ static long place_of(const struct mount *list, size_t count, long id)
 	return 1; /* outside our view */
 }
 
+/* Our /sys, if it is a mount at all: it is shown as what it stands for. */
+static bool is_sys(const char *point)
+{
+	return strcmp(point, "/sys") == 0;
+}
+
+/* Programs find the limits of their control group by its mount. */
+static void put_sys(put_mount *put, long number, long root, struct bytes *out)
+{
+	static const char options[] = "ro,nosuid,nodev,noexec";
+	const struct mount sysfs = {.point = "/sys", .options = options, .type = "sysfs"};
+	const struct mount cgroup = {
+		.point = "/sys/fs/cgroup", .options = options, .type = "cgroup2"};
+
+	put(&sysfs, number, root, out);
+	put(&cgroup, number + 1, number, out);
+}
+
 static int make(const struct procfs_who *who, put_mount *put, struct bytes *out)
 {
 	char path[64];
@@ -107,7 +125,10 @@ static int make(const struct procfs_who *who, put_mount *put, struct bytes *out)
 			count++;
 	}
 	for (size_t i = 0; i < count; i++)
-		put(&list[i], MOUNT_FIRST + (long)i, place_of(list, count, list[i].parent), out);
+		if (!is_sys(list[i].point))
+			put(&list[i], MOUNT_FIRST + (long)i, place_of(list, count, list[i].parent),
+				out);
+	put_sys(put, MOUNT_FIRST + (long)count, MOUNT_FIRST, out);
 	return 0;
 }
 

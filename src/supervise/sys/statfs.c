@@ -2,6 +2,7 @@
 /* statfs and fstatfs: the figures of every file system are the contract's. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
@@ -35,6 +36,23 @@ static void pin(struct statfs *fs)
 	memset(fs->f_spare, 0, sizeof(fs->f_spare));
 }
 
+/* Our /sys is made of ordinary files; programs ask which kind of control group is mounted there. */
+static void pin_type(int fd, struct statfs *fs)
+{
+	static const char sys[] = "/sys", cgroup[] = "/sys/fs/cgroup";
+	char name[PATH_MAX];
+
+	if (fs->f_type != TMPFS_MAGIC || !path_name(fd, name))
+		return;
+	if (strncmp(name, cgroup, sizeof(cgroup) - 1) == 0)
+		fs->f_type = CGROUP2_SUPER_MAGIC;
+	else if (strcmp(name, sys) == 0 || strncmp(name, "/sys/", sizeof(sys)) == 0)
+		fs->f_type = SYSFS_MAGIC;
+	else
+		return;
+	fs->f_blocks = 0;
+}
+
 static enum act answer(struct task *t, struct call *c, enum path_answer found, const struct path *p)
 {
 	struct statfs fs;
@@ -43,6 +61,7 @@ static enum act answer(struct task *t, struct call *c, enum path_answer found, c
 		return ACT_NATIVE;
 	if (found == PATH_ODD || fstatfs(p->fd, &fs) != 0)
 		return ACT_LEAVE;
+	pin_type(p->fd, &fs);
 	pin(&fs);
 	return call_done(c, gmem_write(t, c->arg[1], &fs, sizeof(fs)));
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #: needs python3
+#: rootless
 #: option --timeout
 #: option 60s
 """Every file of /proc and /sys that can be read, of this process, a thread of it and a child: the same in every run, and enforced.

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /sys of the view: the same small machine on every host. */
+#ifndef LAUNCH_SYS_H
+#define LAUNCH_SYS_H
+
+#include "base/attr.h"
+#include "base/error.h"
+#include "wire/contract.h"
+
+/* The texts of its files for this contract, as sys_fill wants them; sys_texts_free frees. */
+char **sys_texts_new(const struct contract *c);
+void sys_texts_free(char **texts);
+/* Fills the directory sys of a writable tmpfs. Allocates nothing. */
+MUST_CHECK int sys_fill(int sys, char *const *texts, struct error *err);
+
+#endif
