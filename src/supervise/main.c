@@ -28,6 +28,7 @@
 #include "supervise/io/io.h"
 #include "supervise/engine/loop.h"
 #include "supervise/engine/mapped.h"
+#include "supervise/probe.h"
 #include "supervise/report.h"
 #include "supervise/engine/tighten.h"
 #include "supervise/engine/vdso.h"
@@ -164,6 +165,8 @@ int main(int argc, char **argv)
 	struct error err;
 	int r;
 
+	if (argc == 2 && strcmp(argv[1], "--probe") == 0)
+		return probe_main();
 	if (argc != 2 || strcmp(argv[1], "--init") != 0) {
 		static const char text[] = "sandglass-supervise: started by `sandglass run` inside "
 					   "its sandbox, not by hand\n";

@@ -15,3 +15,12 @@ fi
 file=$(aarch64-linux-gnu-readelf -hld "$build/a/sandglass-supervise")
 case $file in *AArch64*) ;; *) echo "not an aarch64 program"; exit 1 ;; esac
 case $file in *INTERP* | *'(NEEDED)'*) echo "the supervisor is not static"; exit 1 ;; esac
+# Installed on another machine, it is told for what it is.
+[ "$(uname -m)" != aarch64 ] && [ -x "${SANDGLASS:-}" ] || exit 0
+status=0
+SANDGLASS_SUPERVISE=$build/a/sandglass-supervise "$SANDGLASS" doctor >"$build/doctor" || status=$?
+if [ "$status" -ne 2 ] || ! grep -q '^missing  *supervisor  *it is for aarch64, this machine is ' "$build/doctor"; then
+	echo "the doctor does not see that the supervisor is for aarch64: status $status"
+	cat "$build/doctor"
+	exit 1
+fi

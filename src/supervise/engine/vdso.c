@@ -33,6 +33,7 @@ enum { PATCH_MAX = 16384, NS_PER_S = 1000000000, TIME_BYTES = 40 };
 static unsigned char patch[PATCH_MAX]; /* bytes of the image from patch_at on */
 static uint64_t patch_at, patch_len;   /* relative to the vDSO's start */
 static uint64_t time_at, ready_at, gadget_at, start_at, start_data_at;
+static uint64_t symbol_at[ARRAY_LEN(((struct arch_vdso_blob *)0)->entries)]; /* 0: there is none */
 static uint64_t data_len; /* of the kernel's own pages below the vDSO */
 
 struct image {
@@ -105,7 +106,7 @@ int vdso_init(struct error *err)
 {
 	const struct arch_vdso_blob *blob = arch_vdso_blob();
 	struct image v = {.base = (const unsigned char *)getauxval(AT_SYSINFO_EHDR)};
-	uint64_t at[ARRAY_LEN(blob->entries)] = {0}, size, end, blob_size = 0;
+	uint64_t *at = symbol_at, size, end, blob_size = 0;
 
 	if (!v.base)
 		return error_set(err, ERR_UNSUPPORTED, "the kernel maps no vDSO");
@@ -146,6 +147,17 @@ int vdso_init(struct error *err)
 	start_at = blob->start ? at[0] + blob->start : 0;
 	start_data_at = at[0] + blob->start_data;
 	return 0;
+}
+
+bool vdso_symbol(size_t i, const char **ret_name, uint64_t *ret_at)
+{
+	const struct arch_vdso_blob *blob = arch_vdso_blob();
+
+	if (i >= blob->entry_count)
+		return false;
+	*ret_name = blob->entries[i].symbol;
+	*ret_at = symbol_at[i];
+	return true;
 }
 
 uint64_t vdso_data(const struct mm *mm, uint64_t *ret_len)

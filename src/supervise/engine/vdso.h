@@ -9,6 +9,9 @@
 
 /* Reads the kernel's vDSO (ours is the guests' too) and prepares the patch. */
 MUST_CHECK int vdso_init(struct error *err);
+/* The functions that the stubs replace: the i-th one's name, and where it is in the vDSO (0: this
+ * kernel's has none). False past the last. */
+bool vdso_symbol(size_t i, const char **ret_name, uint64_t *ret_at);
 /* After exec: writes the stubs with the present time into mm, whose vdso address is set. `entry` is
  * the program's first instruction, for vdso_start. */
 MUST_CHECK int vdso_patch(struct mm *mm, uint64_t entry, struct error *err);
