@@ -65,6 +65,20 @@ int num_parse_size(const char *text, uint64_t *ret, struct error *err)
 	return 0;
 }
 
+int num_parse_mode(const char *text, unsigned *ret, struct error *err)
+{
+	enum { LEAST = 3, MOST = 5, MODE_MAX = 07777 };
+	size_t n = strspn(text, "01234567");
+	unsigned mode = 0;
+
+	for (size_t i = 0; i < n && n <= MOST; i++)
+		mode = mode * 8 + (unsigned)(text[i] - '0');
+	if (n < LEAST || n > MOST || text[n] || mode > MODE_MAX)
+		return error_set(err, ERR_USAGE, "'%.40s' is no octal mode like 0644", text);
+	*ret = mode;
+	return 0;
+}
+
 /* ".digits" at *p as parts of one unit of scale; digits past the scale's are dropped. */
 static bool take_fraction(const char **p, uint64_t scale, uint64_t *ret)
 {

@@ -16,6 +16,8 @@
 MUST_CHECK int num_parse_u64(const char *text, uint64_t max, uint64_t *ret, struct error *err);
 /* Bytes: digits, then nothing or one of K M G T (either case), 1024-based. */
 MUST_CHECK int num_parse_size(const char *text, uint64_t *ret, struct error *err);
+/* The mode of a file: 3 to 5 octal digits, at most 07777. */
+MUST_CHECK int num_parse_mode(const char *text, unsigned *ret, struct error *err);
 /* Digits with an optional fraction, then ns us ms s m h d; without a unit it is seconds. */
 MUST_CHECK int num_parse_duration(const char *text, uint64_t *ret_ns, struct error *err);
 /*

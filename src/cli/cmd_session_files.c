@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/session.h"
@@ -61,19 +62,6 @@ static const struct cli_option write_options[] = {
 	{0},
 };
 
-static int parse_mode(const char *text, unsigned *ret, struct error *err)
-{
-	unsigned mode = 0;
-	size_t n = 0;
-
-	for (; text[n] >= '0' && text[n] <= '7' && n < 5; n++)
-		mode = mode * 8 + (unsigned)(text[n] - '0');
-	if (n < 3 || text[n] || mode > 07777)
-		return error_set(err, ERR_USAGE, "--mode '%.40s' is no octal mode like 0644", text);
-	*ret = mode;
-	return 0;
-}
-
 static int write_file(void *values, char **words)
 {
 	const struct values *v = values;
@@ -86,8 +74,11 @@ static int write_file(void *values, char **words)
 
 	if (!cli_words_are(words, 3, 3, "session write ID PATH FILE [--mode 0644]"))
 		return STATUS_USAGE;
-	if ((v->mode && parse_mode(v->mode, &mode, &err) < 0) ||
-		cli_read_input(words[2], FILE_MAX, &data, &len, &err) < 0)
+	if (v->mode && num_parse_mode(v->mode, &mode, &err) < 0) {
+		error_wrap(&err, "--mode");
+		return cli_fail(&err, STATUS_USAGE);
+	}
+	if (cli_read_input(words[2], FILE_MAX, &data, &len, &err) < 0)
 		return cli_fail(&err, STATUS_USAGE);
 	if (session_store_open(&store, &err) < 0 || session_open(store, words[0], &s, &err) < 0 ||
 		session_write(s, words[1], data, len, mode, &err) < 0)

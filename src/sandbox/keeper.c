@@ -5,12 +5,12 @@
  * How it works. A forked keeper makes itself the reaper of all its descendants, forks the program
  * and waits, for its end or for the end of the life line, a pipe that only the caller holds open.
  * Then it kills every descendant it finds, stopping them first so that none forks meanwhile, until
- * it has no child left, and writes a verdict. A keeper that is killed itself leaves the program to
- * its parent-death signal.
+ * it has no child left, and writes a verdict. The caller reaps what a keeper leaves behind, which
+ * the program may have killed or stopped: then, as after a time-out, the keeper is killed, its
+ * descendants become the caller's, and the caller ends them.
  */
 #include "sandbox/keeper.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,14 +25,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "sandbox/reaper.h"
 #include "sandbox/streams.h"
 
-enum { FIRST_FREE = 3, CHASES = 2000, PIDS_MAX = 65536, UMASK = 022 };
-#define KILL_NS UINT64_C(10000000000)
+enum { FIRST_FREE = 3, UMASK = 022 };
 
 /* What the keeper tells. */
 struct verdict {
@@ -47,115 +46,8 @@ struct keeper {
 	pid_t pid;   /* of the keeper */
 	int life;    /* our end of the life line; owned */
 	int verdict; /* owned */
+	struct reaper reaper;
 };
-
-struct processes {
-	pid_t pid[PIDS_MAX], parent[PIDS_MAX];
-	size_t count;
-};
-
-/* "PID (NAME) STATE PARENT ..." of every process. */
-static void read_processes(struct processes *all)
-{
-	DIR *proc = opendir("/proc");
-	const struct dirent *d;
-
-	all->count = 0;
-	while (proc && (d = readdir(proc)) && all->count < PIDS_MAX) {
-		char path[300], text[512];
-		const char *p;
-		ssize_t n;
-		int fd, parent;
-
-		if (d->d_name[0] < '1' || d->d_name[0] > '9')
-			continue;
-		snprintf(path, sizeof(path), "/proc/%s/stat", d->d_name);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-		if (fd >= 0)
-			close(fd);
-		text[n > 0 ? n : 0] = '\0';
-		p = strrchr(text, ')');
-		if (!p || sscanf(p, ") %*c %d", &parent) != 1)
-			continue;
-		sscanf(text, "%d", &all->pid[all->count]);
-		all->parent[all->count++] = parent;
-	}
-	if (proc)
-		closedir(proc);
-}
-
-/* Signals every process below self; how many there were. */
-static size_t signal_below(struct processes *all, pid_t self, int sig)
-{
-	size_t found = 0, before;
-	static bool below[PIDS_MAX];
-
-	read_processes(all);
-	memset(below, 0, sizeof(below));
-	do {
-		before = found;
-		for (size_t i = 0; i < all->count; i++) {
-			bool is_ours = all->parent[i] == self;
-
-			for (size_t k = 0; k < all->count && !is_ours && !below[i]; k++)
-				is_ours = below[k] && all->pid[k] == all->parent[i];
-			if (!is_ours || below[i])
-				continue;
-			below[i] = true;
-			found++;
-			kill(all->pid[i], sig);
-		}
-	} while (found != before);
-	return found;
-}
-
-/* Signals the keeper's own children, in a fraction of the time that all of /proc takes. */
-static void kill_children(int list)
-{
-	static char text[65536];
-	ssize_t n = list < 0 ? -1 : pread(list, text, sizeof(text) - 1, 0);
-	int pid, len;
-
-	text[n > 0 ? n : 0] = '\0';
-	/* A number that the buffer cuts off has no space behind it. */
-	for (const char *p = text; sscanf(p, "%d%n", &pid, &len) == 1 && p[len] == ' '; p += len)
-		kill(pid, SIGKILL);
-}
-
-/*
- * True when no child is left. What forks and ends, again and again, is in no list of /proc long
- * enough; but who loses its parent is the keeper's child, and that list is short.
- */
-static bool chase(int list)
-{
-	for (int i = 0; i < CHASES; i++) {
-		pid_t pid;
-
-		kill_children(list);
-		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-			continue;
-		if (pid < 0 && errno == ECHILD)
-			return true;
-	}
-	return false;
-}
-
-/* Everything below the keeper ends; false when something could not be made to in KILL_NS. */
-static bool kill_all(void)
-{
-	static struct processes all;
-	uint64_t deadline_ns = clock_host_ns() + KILL_NS;
-	int list = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-
-	do {
-		signal_below(&all, getpid(), SIGSTOP);
-		signal_below(&all, getpid(), SIGKILL);
-		if (chase(list))
-			return true;
-	} while (clock_host_ns() < deadline_ns);
-	return false;
-}
 
 /* As execvp looks for it, without its fall back to a shell. The errno of the failure. */
 static int exec_program(char *const *argv, char *const *env)
@@ -245,11 +137,12 @@ static void keep(
 	int life, int verdict, int cwd, const int guest[3], char *const *argv, char *const *env)
 {
 	struct verdict v = {0};
+	struct reaper reaper;
 	int report[2];
 	pid_t program;
 
 	setsid();
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	reaper_begin(&reaper);
 	if (pipe2(report, O_CLOEXEC) < 0)
 		_exit(1);
 	program = fork();
@@ -264,15 +157,18 @@ static void keep(
 		v.errnum = EIO;
 	if (program > 0)
 		wait_for(program, life, &v.status);
-	v.is_left = !kill_all();
+	v.is_left = !reaper_kill(&reaper);
 	_exit(write(verdict, &v, sizeof(v)) == sizeof(v) ? 0 : 1);
 }
 
-static void let_go(void *arg)
+/* The verdict then ends without one. */
+static void kill_keeper(void *arg)
 {
 	struct keeper *k = arg;
 
 	fd_close(&k->life);
+	if (k->pid > 0)
+		kill(k->pid, SIGKILL);
 }
 
 /* In the words of the other backends. */
@@ -288,6 +184,15 @@ static void describe_failure(struct keeper *k, int errnum)
 			strerror(errnum));
 }
 
+/* Of a keeper that is dead or dying: it, and what was below it. */
+static bool reap(struct keeper *k)
+{
+	while (k->pid > 0 && waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	k->pid = 0;
+	return reaper_kill(&k->reaper);
+}
+
 static int on_verdict(void *arg, bool *ret_over, struct error *err)
 {
 	struct keeper *k = arg;
@@ -299,12 +204,14 @@ static int on_verdict(void *arg, bool *ret_over, struct error *err)
 		return -1;
 	*ret_over = true;
 	if (got == 0)
-		return r->end != SANDBOX_EXITED
-			       ? 0
-			       : error_set(err, ERR_DIED, "the keeper of the program died");
+		v = (struct verdict){.is_left = !reap(k)};
 	if (v.is_left)
 		return error_set(
 			err, ERR_SYSTEM, "processes that the program started could not be killed");
+	if (got == 0 && r->end == SANDBOX_EXITED)
+		return error_set(err, ERR_DIED,
+			"the process that watches over the program was killed, and so was the "
+			"program with all it had started");
 	if (r->end != SANDBOX_EXITED)
 		return 0;
 	if (v.errnum) {
@@ -323,8 +230,11 @@ static void keeper_finish(struct keeper *k)
 {
 	fd_close(&k->life);
 	fd_close(&k->verdict);
-	while (k->pid > 0 && waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
+	/* What was killed for an error of ours is not reaped yet; a keeper in order leaves nothing.
+	 */
+	if (k->pid > 0)
+		(void)!reap(k);
+	reaper_end(&k->reaper);
 }
 #define auto_keeper CLEANUP(keeper_finish)
 
@@ -365,12 +275,13 @@ int keeper_exec(int cwd, char *const *env, uint64_t timeout_ns, const struct san
 		.program = x->argv[0], .result = ret, .life = -1, .verdict = -1};
 
 	*ret = (struct sandbox_result){0};
+	reaper_begin(&k.reaper);
 	if (streams_open(&s, x, ret, err) < 0 || start(&k, &s, cwd, env, err) < 0)
 		return -1;
 	s.timeout_ns = timeout_ns;
 	s.event = k.verdict;
 	s.on_event = on_verdict;
-	s.kill = let_go;
+	s.kill = kill_keeper;
 	s.arg = &k;
 	return streams_serve(&s, err);
 }

@@ -9,7 +9,8 @@
 
 /*
  * Runs it in the directory `cwd` (borrowed descriptor) with this environment alone. The tree is
- * killed when it is too slow, when the program has ended, and when the caller dies. Nothing is
+ * killed when it is too slow, when the program has ended, and when the caller dies; also when the
+ * program kills what watches over it, but not when it kills the caller too. Nothing is
  * isolated; a tree that forks faster than it can be killed may get away.
  */
 MUST_CHECK int keeper_exec(int cwd, char *const *env, uint64_t timeout_ns,

@@ -3,7 +3,6 @@
 #include "session/record.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +12,13 @@
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/proc.h"
 #include "codec/json.h"
 
 #define FORMAT "sandglass.session/1"
 #define FILE_NAME "record.json"
 
-enum { RECORD_MAX = 4 << 20, START_FIELD = 19 };
+enum { RECORD_MAX = 4 << 20 };
 
 static const char *const state_names[] = {"creating", "ready", "shut", "destroying", "destroyed"};
 
@@ -42,20 +42,9 @@ bool session_id_is(const char *text)
 
 uint64_t session_process_start(int64_t pid)
 {
-	char path[64], text[1024];
-	autoclose int fd = -1;
-	uint64_t start;
-	const char *p;
-	ssize_t n;
+	struct proc_stat st;
 
-	snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	text[n > 0 ? n : 0] = '\0';
-	p = strrchr(text, ')'); /* the name before may hold anything */
-	for (int i = 0; p && i <= START_FIELD; i++)
-		p = strchr(p + 1, ' ');
-	return p && sscanf(p, " %" SCNu64, &start) == 1 ? start : 0;
+	return proc_stat_read(pid, &st) ? st.start : 0;
 }
 
 static char *encode(const struct session_record *r)

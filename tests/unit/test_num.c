@@ -174,6 +174,22 @@ static void utf8_is_told_from_other_bytes(void **state)
 	assert_false(str_is_utf8("a\0b", 3));
 }
 
+static void modes_are_octal(void **state)
+{
+	static const char *const none[] = {
+		"", "7", "64", "0648", "rw", "10000", "000644", "0644 ", "-644"};
+	unsigned mode = 0;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(num_parse_mode("644", &mode, &err), 0);
+	assert_int_equal(mode, 0644);
+	assert_int_equal(num_parse_mode("07777", &mode, &err), 0);
+	assert_int_equal(mode, 07777);
+	for (size_t i = 0; i < ARRAY_LEN(none); i++)
+		assert_int_equal(num_parse_mode(none[i], &mode, &err), -1);
+}
+
 static void near_words_are_near(void **state)
 {
 	(void)state;
@@ -196,6 +212,7 @@ int main(void)
 		cmocka_unit_test(paths_are_tidied_as_text),
 		cmocka_unit_test(foreign_bytes_are_made_printable),
 		cmocka_unit_test(utf8_is_told_from_other_bytes),
+		cmocka_unit_test(modes_are_octal),
 		cmocka_unit_test(near_words_are_near),
 	};
 
