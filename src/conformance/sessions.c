@@ -165,6 +165,9 @@ static void a_wrong_manifest_names_its_key(struct test *t)
 	create_fails(t, "{\"root\":7}", ERR_FORMAT, "root");
 	create_fails(t, "{\"root\":\"relative\"}", ERR_FORMAT, "root");
 	create_fails(t, "{\"root\":\"/proc/x\"}", ERR_FORMAT, "/proc");
+	create_fails(t, "{\"root\":\"/proc/1/../2/cwd\"}", ERR_FORMAT, "/proc");
+	create_fails(t, "{\"root\":\"/usr/x\"}", ERR_FORMAT, "/usr");
+	create_fails(t, "{\"root\":\"/etc\"}", ERR_FORMAT, "/etc");
 	create_fails(t, "{\"timeout_seconds\":\"1\"}", ERR_FORMAT, "timeout_seconds");
 	create_fails(t, "{\"files\":[{\"path\":\"f\"}]}", ERR_FORMAT, "files");
 	create_fails(t, "{\"files\":[{\"path\":\"f\",\"content\":\"\",\"mode\":\"9\"}]}",
@@ -172,6 +175,8 @@ static void a_wrong_manifest_names_its_key(struct test *t)
 	create_fails(t, "{\"env\":{\"A\":1}}", ERR_FORMAT, "env");
 	create_fails(t, "{\"requires\":[\"wings\"]}", ERR_FORMAT, "wings");
 	create_fails(t, "{\"options\":{\"speed\":1}}", ERR_FORMAT, "speed");
+	create_fails(t, "{\"options\":{\"speed\":1}}", ERR_FORMAT, t->backend);
+	create_fails(t, "{\"options\":[]}", ERR_FORMAT, "options");
 }
 
 static void a_missing_capability_is_told(struct test *t)

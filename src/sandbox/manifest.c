@@ -59,6 +59,7 @@ void manifest_finish(struct manifest *m)
 		free(m->files[i].source);
 	}
 	free(m->files);
+	free(m->options);
 	*m = (struct manifest){0};
 }
 
@@ -117,7 +118,13 @@ static int take_object(struct parsing *p, const json_t *value, const struct key 
 
 static int take_root(struct parsing *p, const json_t *value, void *unused)
 {
-	static const char *const kernels[] = {"/proc", "/sys", "/dev"};
+	/* The last ones are the host's programs, shown read-only, and what they are told. */
+	static const struct {
+		const char *dir, *whose;
+	} taken[] = {{"/proc", "kernel's"}, {"/sys", "kernel's"}, {"/dev", "kernel's"},
+		{"/usr", "programs'"}, {"/bin", "programs'"}, {"/sbin", "programs'"},
+		{"/lib", "programs'"}, {"/lib32", "programs'"}, {"/lib64", "programs'"},
+		{"/libx32", "programs'"}, {"/libo32", "programs'"}, {"/etc", "programs'"}};
 	autofree char *given = NULL;
 
 	(void)unused;
@@ -127,9 +134,10 @@ static int take_root(struct parsing *p, const json_t *value, void *unused)
 	p->m->root = path_tidy(given);
 	if (given[0] != '/' || strcmp(p->m->root, "/") == 0)
 		return wrong(p, "not an absolute path below /");
-	for (size_t i = 0; i < ARRAY_LEN(kernels); i++)
-		if (path_is_in(p->m->root, kernels[i]))
-			return error_set(p->err, ERR_FORMAT, "%s is the kernel's", kernels[i]);
+	for (size_t i = 0; i < ARRAY_LEN(taken); i++)
+		if (path_is_in(p->m->root, taken[i].dir))
+			return error_set(
+				p->err, ERR_FORMAT, "%s is the %s", taken[i].dir, taken[i].whose);
 	return 0;
 }
 
@@ -254,14 +262,10 @@ static int take_source(struct parsing *p, const json_t *value, void *at)
 static int take_mode(struct parsing *p, const json_t *value, void *at)
 {
 	const char *text = json_string_value(value);
-	unsigned mode = 0;
-	size_t n = 0;
 
-	for (; text && text[n] >= '0' && text[n] <= '7' && n < 5; n++)
-		mode = mode * 8 + (unsigned)(text[n] - '0');
-	if (!text || text[n] || n < 3 || mode > 07777)
+	if (!text || strlen(text) != json_string_length(value) ||
+		num_parse_mode(text, &((struct manifest_file *)at)->mode, p->err) < 0)
 		return wrong(p, "not a string of octal digits, like \"0644\"");
-	((struct manifest_file *)at)->mode = mode;
 	return 0;
 }
 
@@ -354,13 +358,15 @@ static int take_network(struct parsing *p, const json_t *value, void *unused)
 	return 0;
 }
 
-/* No backend that is here has options: each key would be a promise that nobody keeps. */
+/* Which there are is the backend's to say: sandbox_check. */
 static int take_options(struct parsing *p, const json_t *value, void *unused)
 {
-	static const struct key keys[] = {{0}};
-
 	(void)unused;
-	return take_object(p, value, keys, NULL);
+	if (!json_is_object(value))
+		return wrong(p, "not an object");
+	free(p->m->options);
+	p->m->options = json_object_size(value) ? json_text(value) : NULL;
+	return 0;
 }
 
 int manifest_parse(
@@ -404,5 +410,13 @@ char *manifest_kept(const struct manifest *m)
 		json_put(value, "memory", json_u64(m->memory_bytes));
 	if (m->pids)
 		json_put(value, "pids", json_u64(m->pids));
+	if (m->options) {
+		auto_json json_t *options = NULL;
+		struct error never;
+
+		if (json_read(m->options, strlen(m->options), MANIFEST_TEXT_MAX, &options,
+			    &never) == 0)
+			json_put(value, "options", json_incref(options));
+	}
 	return json_text(value);
 }

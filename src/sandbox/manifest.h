@@ -41,6 +41,7 @@ struct manifest {
 	uint64_t memory_bytes; /* 0: the default of the contract */
 	uint64_t pids;	       /* 0: the default of the contract */
 	bool network;	       /* false: "none", the default */
+	char *options;	       /* an object of the backend's, as JSON; NULL: none */
 };
 
 /* The defaults. */
@@ -52,8 +53,8 @@ void manifest_finish(struct manifest *m);
 MUST_CHECK int manifest_parse(
 	const char *text, size_t len, const char *base, struct manifest *ret, struct error *err);
 /*
- * What outlives the start, as canonical JSON (caller frees): root, env, time-out, limits and
- * network, without repo and files. It travels with a snapshot.
+ * What outlives the start, as canonical JSON (caller frees): root, env, time-out, limits, network
+ * and options, without repo and files. It travels with a snapshot.
  */
 char *manifest_kept(const struct manifest *m);
 

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "codec/json.h"
 #include "sandbox/drivers.h"
 #include "sandbox/sandbox.h"
 
@@ -109,6 +110,55 @@ int sandbox_driver_find(const char *name, const struct sandbox_driver **ret, str
 	return error_set(err, ERR_MISSING, "no backend '%s'; there are: %s", safe, known);
 }
 
+static const struct sandbox_option *find_option(const struct sandbox_driver *d, const char *name)
+{
+	for (const struct sandbox_option *o = d->options; o && o->name; o++)
+		if (strcmp(o->name, name) == 0)
+			return o;
+	return NULL;
+}
+
+static bool is_of(const json_t *value, enum sandbox_option_type type)
+{
+	switch (type) {
+	case SANDBOX_OPTION_TEXT:
+		return json_is_string(value);
+	case SANDBOX_OPTION_NUMBER:
+		return json_is_integer(value);
+	case SANDBOX_OPTION_FLAG:
+		return json_is_boolean(value);
+	}
+	return false;
+}
+
+static int check_options(
+	const struct sandbox_driver *d, const struct manifest *m, struct error *err)
+{
+	static const char *const types[] = {"a string", "a whole number", "true or false"};
+	auto_json json_t *all = NULL;
+	const char *name;
+	json_t *value;
+
+	if (!m->options)
+		return 0;
+	if (json_read(m->options, strlen(m->options), MANIFEST_TEXT_MAX, &all, err) < 0)
+		return error_wrap(err, "manifest: options");
+	json_object_foreach(all, name, value)
+	{
+		const struct sandbox_option *o = find_option(d, name);
+		autofree char *safe = str_printable(name, strlen(name), 60);
+
+		if (!o)
+			return error_set(err, ERR_FORMAT,
+				"manifest: options: unknown key '%s': the backend '%s' %s", safe,
+				d->name, d->options ? "has no such option" : "has no options");
+		if (!is_of(value, o->type))
+			return error_set(err, ERR_FORMAT, "manifest: options: %s: not %s", safe,
+				types[o->type]);
+	}
+	return 0;
+}
+
 int sandbox_check(const struct sandbox_driver *d, const struct manifest *m, struct error *err)
 {
 	unsigned missing = m->requires & ~d->capabilities;
@@ -118,7 +168,7 @@ int sandbox_check(const struct sandbox_driver *d, const struct manifest *m, stru
 			return error_set(err, ERR_UNSUPPORTED,
 				"the manifest requires '%s', which the backend '%s' does not have",
 				capability_names[i], d->name);
-	return 0;
+	return check_options(d, m, err);
 }
 
 static char **copy_list(char *const *list)
@@ -147,6 +197,7 @@ static void copy_manifest(struct manifest *to, const struct manifest *from)
 	to->repo.src_path = copy_text(from->repo.src_path);
 	to->repo.branch = copy_text(from->repo.branch);
 	to->repo.sparse_paths = copy_list(from->repo.sparse_paths);
+	to->options = copy_text(from->options);
 	to->files = mem_array(from->file_count, sizeof(*to->files));
 	for (size_t i = 0; i < from->file_count; i++) {
 		const struct manifest_file *f = &from->files[i];

@@ -50,6 +50,13 @@ enum sandbox_tier {
 };
 const char *sandbox_tier_name(enum sandbox_tier tier);
 
+/* A key of the manifest's `options` that a backend knows. */
+enum sandbox_option_type { SANDBOX_OPTION_TEXT, SANDBOX_OPTION_NUMBER, SANDBOX_OPTION_FLAG };
+struct sandbox_option {
+	const char *name; /* NULL ends a table */
+	enum sandbox_option_type type;
+};
+
 /* A sandbox that was created or opened again. Owned by the caller: sandbox_close. */
 struct sandbox {
 	const struct sandbox_driver *driver;
@@ -130,6 +137,7 @@ struct sandbox_driver {
 	const char *warning; /* what it does not isolate, or NULL */
 	unsigned capabilities;
 	enum sandbox_tier tier;
+	const struct sandbox_option *options; /* NULL: it has none */
 
 	/* Looks whether this host can; never fails for that reason. */
 	int (*probe)(struct sandbox_probe *ret, struct error *err);
@@ -166,7 +174,10 @@ const struct sandbox_driver *const *sandbox_drivers(size_t *ret_count);
 /* ERR_MISSING lists the names that there are. */
 MUST_CHECK int sandbox_driver_find(
 	const char *name, const struct sandbox_driver **ret, struct error *err);
-/* ERR_UNSUPPORTED names the capabilities that the manifest requires and the driver lacks. */
+/*
+ * ERR_UNSUPPORTED names the capability that the manifest requires and the driver lacks, ERR_FORMAT
+ * an option that it does not have or of another type.
+ */
 MUST_CHECK int sandbox_check(
 	const struct sandbox_driver *d, const struct manifest *m, struct error *err);
 
