@@ -243,14 +243,20 @@ static int replace(const struct walk *w, const void *data, size_t len, unsigned 
 	autoclose int fd =
 		openat(here(w), temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
+	/* One of that name is somebody else's, and stays. */
 	if (fd < 0)
 		return error_sys(err, "'%.300s'", w->given);
-	if (fd_write_all(fd, data, len, err) < 0)
-		return error_wrap(err, "'%.300s'", w->given);
-	if (fchmod(fd, (mode_t)mode) < 0 || fault_point("sandbox: put a file in place") < 0 ||
-		renameat(here(w), temp, here(w), w->last) < 0)
-		return error_sys(err, "'%.300s'", w->given);
-	return 0;
+	if (fd_write_all(fd, data, len, err) < 0) {
+		error_wrap(err, "'%.300s'", w->given);
+	} else if (fchmod(fd, (mode_t)mode) < 0 ||
+		   fault_point("sandbox: put a file in place") < 0 ||
+		   renameat(here(w), temp, here(w), w->last) < 0) {
+		error_sys(err, "'%.300s'", w->given);
+	} else {
+		return 0;
+	}
+	unlinkat(here(w), temp, 0);
+	return -1;
 }
 
 int inside_write(const struct inside *in, const char *path, const void *data, size_t len,
@@ -267,11 +273,7 @@ int inside_write(const struct inside *in, const char *path, const void *data, si
 		return error_set(err, ERR_UNSUPPORTED, "'%.300s' is no regular file", path);
 	/* A name that the guest cannot have taken. */
 	random_hex(strchr(temp, '-') + 1, 16);
-	if (replace(&w, data, len, mode, temp, err) < 0) {
-		unlinkat(here(&w), temp, 0);
-		return -1;
-	}
-	return 0;
+	return replace(&w, data, len, mode, temp, err);
 }
 
 int inside_ls(
