@@ -284,7 +284,8 @@ static int freeze_file(struct freezer *f, const struct walk_entry *e, struct err
 		f->has_reserved = true;
 	if (e->is_git_index)
 		return put_index(f, e, fd, &t, err);
-	if (holes_find(fd, t.size, &pieces, &t.piece_count, err) < 0)
+	/* One more may follow, an empty one at the end. */
+	if (holes_find(fd, t.size, TAR_SPARSE_MAX - 1, &pieces, &t.piece_count, err) < 0)
 		return error_wrap(err, "'%.200s'", e->path);
 	t.pieces = pieces;
 	return put_header(f, &t, &hint, err) < 0 ? -1 : put_data(f, e, &t, fd, hint, err);

@@ -19,10 +19,11 @@ enum { GLANCE = 64 };
 
 struct scan {
 	int fd;
-	uint64_t size, zeros, data_from, data_to; /* the stretch of data that the system names */
+	uint64_t size, unit;
+	uint64_t data_from, data_to; /* the stretch of data that the system names */
 	unsigned char *block;
 	struct tar_piece *pieces;
-	size_t count, room;
+	size_t count, room, most;
 };
 
 static void scan_finish(struct scan *s)
@@ -85,60 +86,92 @@ static int is_hole(struct scan *s, uint64_t at, size_t len, struct error *err)
 	return read_part(s, at, len, err) < 0 ? -1 : is_zero(s->block, len);
 }
 
-static void add_data(struct scan *s, uint64_t at, size_t len)
+static uint64_t end_of(const struct tar_piece *p)
+{
+	return p->offset + p->len;
+}
+
+/* Appends a stretch of data, as whole units. */
+static void append(struct scan *s, uint64_t from, uint64_t to)
 {
 	struct tar_piece *last = s->count ? &s->pieces[s->count - 1] : NULL;
 
-	if (last && last->offset + last->len == at) {
-		last->len += len;
+	from = from / s->unit * s->unit;
+	to = to > s->size - s->size % s->unit ? s->size : (to + s->unit - 1) / s->unit * s->unit;
+	if (last && end_of(last) >= from) {
+		last->len = (end_of(last) > to ? end_of(last) : to) - last->offset;
 		return;
 	}
 	if (!s->pieces || s->count == s->room) {
 		s->room = s->room * 2 + 16;
 		s->pieces = mem_grow(s->pieces, s->room, sizeof(*s->pieces));
 	}
-	s->pieces[s->count++] = (struct tar_piece){at, len};
+	s->pieces[s->count++] = (struct tar_piece){from, to - from};
 }
 
-int holes_find(int fd, uint64_t size, struct tar_piece **ret, size_t *ret_count, struct error *err)
+/*
+ * A longer map than there may be is made again of blocks twice as large. That is what a look at
+ * such blocks from the start would have given, so how far the scan had come does not matter.
+ */
+static void add_data(struct scan *s, uint64_t from, uint64_t to)
 {
-	struct scan CLEANUP(scan_finish) s = {.fd = fd, .size = size};
+	append(s, from, to);
+	while (s->count > s->most) {
+		size_t count = s->count;
+
+		s->unit *= 2;
+		s->count = 0;
+		for (size_t i = 0; i < count; i++)
+			append(s, s->pieces[i].offset, end_of(&s->pieces[i]));
+	}
+}
+
+static int scan(struct scan *s, struct error *err)
+{
+	for (uint64_t at = 0; at < s->size; at += HOLES_BLOCK) {
+		size_t len = s->size - at < HOLES_BLOCK ? (size_t)(s->size - at) : HOLES_BLOCK;
+		int hole;
+
+		if (s->count && at < end_of(&s->pieces[s->count - 1]))
+			continue;
+		hole = is_hole(s, at, len, err);
+		if (hole < 0)
+			return -1;
+		if (hole == 0) {
+			add_data(s, at, at + len);
+		} else if (s->data_from > at + 2 * HOLES_BLOCK) {
+			/* A whole hole at once. */
+			uint64_t skip =
+				(s->data_from - at) / HOLES_BLOCK * HOLES_BLOCK - HOLES_BLOCK;
+
+			if (at + skip + HOLES_BLOCK <= s->size)
+				at += skip;
+		}
+	}
+	return 0;
+}
+
+int holes_find(int fd, uint64_t size, size_t most, struct tar_piece **ret, size_t *ret_count,
+	struct error *err)
+{
+	struct scan CLEANUP(scan_finish)
+		s = {.fd = fd, .size = size, .most = most, .unit = HOLES_BLOCK};
+	uint64_t data = 0;
 
 	if (size < HOLES_MIN)
 		return 0;
 	s.block = mem_alloc(HOLES_BLOCK);
-	for (uint64_t at = 0; at < size; at += HOLES_BLOCK) {
-		size_t len = size - at < HOLES_BLOCK ? (size_t)(size - at) : HOLES_BLOCK;
-		int hole = is_hole(&s, at, len, err);
-
-		if (hole < 0)
-			return -1;
-		if (hole > 0)
-			s.zeros += len;
-		else
-			add_data(&s, at, len);
-		/* Over the longest map there may be, the rest is data, zeros or not. */
-		if (s.count == TAR_SPARSE_MAX - 1) {
-			add_data(&s, at + len, 0);
-			s.pieces[s.count - 1].len = size - s.pieces[s.count - 1].offset;
-			break;
-		}
-		/* A whole hole at once. */
-		if (hole > 0 && s.data_from > at + 2 * HOLES_BLOCK) {
-			uint64_t skip =
-				(s.data_from - at) / HOLES_BLOCK * HOLES_BLOCK - HOLES_BLOCK;
-
-			if (at + skip + HOLES_BLOCK <= size) {
-				s.zeros += skip;
-				at += skip;
-			}
-		}
-	}
-	if (s.zeros < HOLES_MIN)
+	if (scan(&s, err) < 0)
+		return -1;
+	for (size_t i = 0; i < s.count; i++)
+		data += s.pieces[i].len;
+	if (size - data < HOLES_MIN)
 		return 0;
 	/* GNU tar takes a file to end with its last piece, were it an empty one. */
-	if (s.count == 0 || s.pieces[s.count - 1].offset + s.pieces[s.count - 1].len < size)
-		add_data(&s, size, 0);
+	if (s.count == 0 || end_of(&s.pieces[s.count - 1]) < size) {
+		s.pieces = mem_grow(s.pieces, s.count + 1, sizeof(*s.pieces));
+		s.pieces[s.count++] = (struct tar_piece){size, 0};
+	}
 	*ret = take_ptr(s.pieces);
 	*ret_count = s.count;
 	return 1;

@@ -17,9 +17,10 @@ enum {
 
 /*
  * 1 and the pieces that hold data (caller frees) when the aligned blocks of a file that are all
- * zeros come to HOLES_MIN bytes; 0 when it is to be stored whole; -1.
+ * zeros come to HOLES_MIN bytes; 0 when it is to be stored whole; -1. Of more pieces than `most` it
+ * takes larger blocks, the smallest power of two that does.
  */
-MUST_CHECK int holes_find(
-	int fd, uint64_t size, struct tar_piece **ret, size_t *ret_count, struct error *err);
+MUST_CHECK int holes_find(int fd, uint64_t size, size_t most, struct tar_piece **ret,
+	size_t *ret_count, struct error *err);
 
 #endif

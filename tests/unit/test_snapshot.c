@@ -23,6 +23,7 @@
 #include "base/str.h"
 #include "cas/cas.h"
 #include "cas/git_index.h"
+#include "cas/holes.h"
 #include "cas/snapshot.h"
 #include "scratch.h"
 
@@ -268,6 +269,34 @@ static void a_tree_too_deep_is_refused(void **state)
 	}
 	close(dir);
 	assert_int_equal(refused(s, (struct snapshot_policy){0})->code, ERR_LIMIT);
+}
+
+static void long_maps_are_made_of_larger_blocks(void **state)
+{
+	enum { BLOCK = HOLES_BLOCK, MOST = 4, SIZE = 1 << 30 };
+	static const unsigned at[] = {1, 3, 5, 7, 9, 11, 13, 1000, 5001};
+	const struct scratch *s = *state;
+	autofree char *path = scratch_path(s, "sparse");
+	autoclose int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	autofree struct tar_piece *few = NULL, *many = NULL;
+	size_t count = 0;
+	struct error err;
+
+	assert_int_equal(ftruncate(fd, SIZE), 0);
+	for (size_t i = 0; i < ARRAY_LEN(at); i++)
+		assert_int_equal(pwrite(fd, "x", 1, (off_t)at[i] * BLOCK), 1);
+	assert_int_equal(holes_find(fd, SIZE, 1000, &many, &count, &err), 1);
+	assert_int_equal(count, ARRAY_LEN(at) + 1);
+	/* Of two blocks each the first seven are one piece; the huge holes stay holes. */
+	assert_int_equal(holes_find(fd, SIZE, MOST, &few, &count, &err), 1);
+	assert_int_equal(count, MOST);
+	assert_int_equal(few[0].offset, 0);
+	assert_int_equal(few[0].len, 14 * BLOCK);
+	assert_int_equal(few[1].offset, 1000 * BLOCK);
+	assert_int_equal(few[2].offset, 5000ll * BLOCK);
+	assert_int_equal(few[2].len, 2 * BLOCK);
+	assert_int_equal(few[3].offset, SIZE);
+	assert_int_equal(few[3].len, 0);
 }
 
 static void holes_cost_nothing_and_are_no_difference(void **state)
@@ -691,6 +720,7 @@ int main(void)
 		CASE(long_names_come_back),
 		CASE(paths_longer_than_the_kernel_takes_come_back),
 		CASE(a_tree_too_deep_is_refused),
+		CASE(long_maps_are_made_of_larger_blocks),
 		CASE(holes_cost_nothing_and_are_no_difference),
 		CASE(other_tars_read_a_file_with_holes),
 		CASE(attributes_come_by_option),
