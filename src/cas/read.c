@@ -17,7 +17,9 @@
 #include "base/mem.h"
 #include "cas/delta.h"
 
-enum { CHUNK = 256 * 1024 };
+enum { CHUNK = 256 * 1024, TIMES_MAX = 64 };
+/* Zeros that an object may have as holes, where a file system or a copy has made such of them. */
+#define HOLES_MAX (UINT64_C(1) << 30)
 
 const char *const cas_state_names[CAS_STATES] = {"intact", "tampered", "absent", "unreadable"};
 
@@ -29,6 +31,37 @@ struct cas_reader {
 	bool is_over; /* the end was met and the digest is right */
 	struct delta_reader delta;
 };
+
+/*
+ * Whether most of a file is not there: a terabyte of nothing would be an hour's reading, and costs
+ * whoever plants it in the store nothing.
+ */
+static bool is_hollow(int fd, const struct stat *st)
+{
+	uint64_t size = (uint64_t)st->st_size, holes = 0;
+	off_t at = 0;
+
+	if ((uint64_t)st->st_blocks * 512 + HOLES_MAX >= size)
+		return false;
+	while (holes <= HOLES_MAX && at < st->st_size) {
+		off_t hole = lseek(fd, at, SEEK_HOLE);
+
+		at = hole < 0 ? -1 : lseek(fd, hole, SEEK_DATA);
+		if (at < 0 && errno != ENXIO)
+			break;
+		at = at < 0 ? st->st_size : at;
+		holes += (uint64_t)(at - hole);
+	}
+	return lseek(fd, 0, SEEK_SET) < 0 || holes > HOLES_MAX;
+}
+
+static int hollow(const char *digest, struct error *err)
+{
+	return error_set(err, ERR_TAMPERED,
+		"object %s was tampered with: more than 1 GiB of it are holes, and the store "
+		"writes none",
+		digest);
+}
 
 /* The file of either form. *ret_delta says which. -1 with errno. */
 static int open_form(const struct cas *c, const char *hex, bool *ret_delta, struct stat *ret_st)
@@ -122,7 +155,17 @@ static int open_delta(struct cas *c, struct cas_reader *r, int *fd, struct error
 		err->code = ERR_SYSTEM;
 		return -1;
 	}
-	return delta_reader_init(&r->delta, take_fd(*fd), plain, err);
+	if (is_hollow(plain, &st)) {
+		close(plain);
+		return hollow(base, err);
+	}
+	if (delta_reader_init(&r->delta, take_fd(*fd), plain, err) < 0)
+		return -1;
+	/* Ranges may name the same bytes again and again; of what we write few do. */
+	if (r->size / TIMES_MAX > r->delta.base_size + r->delta.table + HOLES_MAX)
+		return error_set(err, ERR_TAMPERED, "its stored form claims %llu bytes",
+			(unsigned long long)r->size);
+	return 0;
 }
 
 int cas_reader_open(struct cas *c, const char *digest, struct cas_reader **ret, struct error *err)
@@ -139,6 +182,8 @@ int cas_reader_open(struct cas *c, const char *digest, struct cas_reader **ret, 
 	fd = open_form(c, cas_hex(r->digest), &is_delta, &st);
 	if (fd < 0)
 		return error_sys(err, "open object %s", r->digest);
+	if (!is_delta && is_hollow(fd, &st))
+		return hollow(r->digest, err);
 	if (!is_delta) {
 		r->size = (uint64_t)st.st_size;
 		(void)!posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);

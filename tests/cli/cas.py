@@ -86,6 +86,20 @@ def verify_tells_them_apart(s):
     return problems + ([] if json.loads(done.out) == want else [done.out])
 
 
+def a_huge_hole_is_not_read(s):
+    """Eight terabytes of nothing would be an hour's reading."""
+    kept = os.path.join(s.top, "kept")
+    os.rename(s.path(0), kept)
+    try:
+        with open(s.path(0), "wb") as f:
+            f.truncate(8 << 40)
+    except OSError:
+        os.truncate(s.path(0), 2 << 40)  # what this file system can
+    problems = expect(s.cas("verify", "--store", s.a, timeout=30), 1, f"tampered {s.digests[0]}", "holes")
+    os.rename(kept, s.path(0))
+    return problems + expect(s.cas("verify", "--store", s.a), 0, "3 intact")
+
+
 def gc_removes_what_no_root_names(s):
     dry = s.cas("gc", "--dry-run", "--store", s.a)
     problems = expect(dry, 0, s.digests[2]) + expect(s.cas("verify", "--store", s.a), 0, "3 intact")
@@ -139,7 +153,7 @@ def wrong_lines_are_told(s):
     return problems
 
 
-CASES = [list_shows_objects_and_roots, verify_tells_them_apart, gc_removes_what_no_root_names, objects_travel,
+CASES = [list_shows_objects_and_roots, verify_tells_them_apart, a_huge_hole_is_not_read, gc_removes_what_no_root_names, objects_travel,
          a_false_file_brings_nothing_in, wrong_lines_are_told]
 
 
