@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -435,6 +436,34 @@ static void deterministic_runs_agree_or_are_refused(struct test *t)
 		"two runs printed different things");
 }
 
+static void a_file_is_no_input_from_outside(struct test *t)
+{
+	char name[] = "cat", *const argv[] = {name, NULL};
+	autoclose int fd = memfd_create("input", MFD_CLOEXEC);
+	auto_ran struct ran r = {0};
+	const struct sandbox_driver *d;
+	struct error err = {0};
+
+	if (sandbox_driver_find(t->backend, &d, &err) < 0 || fd < 0 ||
+		fd_write_all(fd, "before file", 11, &err) < 0 || lseek(fd, 7, SEEK_SET) < 0) {
+		test_fail(t, "%s", err.msg);
+		return;
+	}
+	if (!(d->capabilities & SANDBOX_DETERMINISTIC)) {
+		deterministic_runs_are_refused(t);
+		return;
+	}
+	if (!test_exec(t,
+		    (struct sandbox_exec){.argv = argv,
+			    .input = fd,
+			    .deterministic = true,
+			    .timeout_ns = 60 * SECOND_NS},
+		    &r))
+		return;
+	test_is_text(t, &r.out, "file");
+	test_expect(t, r.result.enforced, "not enforced: %s", r.result.detail);
+}
+
 #define ROW(function) \
 	{ \
 #function, function, 0, NULL \
@@ -474,5 +503,6 @@ const struct test_row test_rows_exec[] = {
 	ROW(the_duration_is_told),
 	ROW(programs_run_side_by_side),
 	ROW(deterministic_runs_agree_or_are_refused),
+	ROW(a_file_is_no_input_from_outside),
 	{0},
 };

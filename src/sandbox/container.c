@@ -9,16 +9,20 @@
  */
 #include "sandbox/container.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "base/temp.h"
 #include "config/supervisor.h"
 #include "crypto/digest.h"
 #include "launch/launch.h"
@@ -53,7 +57,6 @@ static int build_contract(const struct manifest *m, const char *dir, const char 
 
 	contract_init(c);
 	c->deterministic = x->deterministic;
-	c->stdin_kind = x->input < 0 ? CONTRACT_STDIN_EMPTY : CONTRACT_STDIN_STREAM;
 	c->workflow_id = mem_strdup("sandbox");
 	digest_hkdf(c->workflow_id, strlen(c->workflow_id), "sandglass/entropy/v1", c->entropy_key,
 		sizeof(c->entropy_key));
@@ -80,6 +83,62 @@ static int build_contract(const struct manifest *m, const char *dir, const char 
 		environment_add(c, (const char *const *)x->env, count_of(x->env), "env", err) < 0)
 		return -1;
 	return contract_check(c, err);
+}
+
+/* What is left of a file, in one of its own: a guest may seek, and see nothing before it. */
+static int copy_rest(int from, int *ret, struct error *err)
+{
+	enum { CHUNK = 64 * 1024 };
+	autofree char *data = mem_alloc(CHUNK);
+	autoclose int to = -1;
+	ssize_t n;
+
+	if (temp_open(&to, err) < 0)
+		return -1;
+	while ((n = read(from, data, CHUNK)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_sys(err, "read the input");
+		if (fd_write_all(to, data, (size_t)n, err) < 0)
+			return error_wrap(err, "copy the input");
+	}
+	*ret = take_fd(to);
+	return 0;
+}
+
+/*
+ * What the program's standard input is. A deterministic run of a file has the file itself, as
+ * `sandglass run` has it: it is part of the contract, and no input from outside.
+ */
+static int choose_input(struct streams *s, struct contract *c, struct error *err)
+{
+	int input = s->exec->input;
+	autoclose int fd = -1;
+	char path[32];
+	struct stat st;
+
+	c->stdin_kind = input < 0 ? CONTRACT_STDIN_EMPTY : CONTRACT_STDIN_STREAM;
+	if (input < 0 || !s->exec->deterministic || fstat(input, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", input);
+	if (lseek(input, 0, SEEK_CUR) > 0) {
+		if (copy_rest(input, &fd, err) < 0)
+			return -1;
+	} else {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	if (fd < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		return error_sys(err, "open the input again");
+	if (digest_of_fd(fd, c->stdin_digest, NULL, err) < 0)
+		return error_wrap(err, "the input");
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return error_sys(err, "rewind the input");
+	c->stdin_kind = CONTRACT_STDIN_FILE;
+	fd_close(&s->in);
+	fd_close(&s->guest[0]);
+	s->guest[0] = take_fd(fd);
+	return 0;
 }
 
 static void kill_container(void *arg)
@@ -201,7 +260,9 @@ static int start(
 		launch_deny_filter(&cond.filter, &cond.filter_len, err) < 0)
 		return -1;
 	for (int i = 0; i < 3; i++)
-		if (launch_give(s->guest[i], err) < 0)
+		/* A file stays its owner's. */
+		if ((i > 0 || c->stdin_kind != CONTRACT_STDIN_FILE) &&
+			launch_give(s->guest[i], err) < 0)
 			return -1;
 	if (launch_start(&(struct launch_spec){.contract = c,
 				 .supervisor = supervisor,
@@ -257,7 +318,7 @@ int container_exec(const struct manifest *m, const char *dir, const char *cwd,
 	*ret = (struct sandbox_result){
 		.was_deterministic = x->deterministic, .enforced = x->deterministic};
 	if (streams_open(&s, x, ret, err) < 0 || build_contract(m, dir, cwd, x, &c, err) < 0 ||
-		start(&k, &c, &s, err) < 0)
+		choose_input(&s, &c, err) < 0 || start(&k, &c, &s, err) < 0)
 		return -1;
 	s.timeout_ns = x->timeout_ns ? x->timeout_ns : m->timeout_seconds * UINT64_C(1000000000);
 	s.event = k.channel.fd;

@@ -222,6 +222,12 @@ def kills(p, tap):
         tap.case(f"{backend}: and the session usable", want(p.session("exec", one, "--", "echo", "up"), 0, b"up\n"))
         p.session("destroy", one)
     one = p.create("--backend", "worktree")
+    for name, script, status, err in (
+            ("kills", "setsid sleep 302 & (setsid sleep 302 &); kill -9 $PPID; sleep 302", 125, "watches over"),
+            ("stops", "setsid sleep 302 & (setsid sleep 302 &); kill -STOP $PPID; sleep 302", 124, "too long")):
+        done = p.session("exec", one, "--timeout", "2s", "--", "sh", "-c", script)
+        tap.case(f"worktree: a program that {name} what watches over it leaves nothing running",
+                 want(done, status, b"", err) + [h.cmdline(pid) for pid in h.processes() if "sleep 302" in h.cmdline(pid)])
     slow = []
     for _ in range(3):
         begin = time.monotonic()
