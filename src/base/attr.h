@@ -8,6 +8,8 @@
 #define NORETURN __attribute__((noreturn))
 #define UNUSED __attribute__((unused))
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
+/* A function that uses instructions which not every CPU has: its caller asks first. */
+#define NEEDS_CPU(feature) __attribute__((target(feature)))
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 #endif
