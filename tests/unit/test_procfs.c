@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <string.h>
 
 #include "supervise/engine/clock.h"
@@ -56,17 +57,42 @@ static void what_is_the_same_always_passes(void **state)
 	(void)state;
 	assert_int_equal(procfs_check("/proc/64/cmdline"), PROCFS_PASS);
 	assert_int_equal(procfs_check("/proc/64/task/64/comm"), PROCFS_PASS);
-	assert_int_equal(procfs_check("/proc/64/attr/current"), PROCFS_PASS);
+	assert_int_equal(procfs_check("/proc/64/fd/3"), PROCFS_PASS);
 }
 
-static void the_rest_is_live(void **state)
+static void the_rest_is_not_there(void **state)
 {
 	(void)state;
-	assert_int_equal(procfs_check("/proc/64/net/stat/rt_cache"), PROCFS_LIVE);
-	assert_int_equal(procfs_check("/proc/newfile"), PROCFS_LIVE);
-	assert_int_equal(procfs_check("/proc/64/newfile"), PROCFS_LIVE);
+	assert_true(procfs_is_absent("/proc/64/net/stat/rt_cache"));
+	assert_true(procfs_is_absent("/proc/64/net/stat"));
+	assert_true(procfs_is_absent("/proc/newfile"));
+	assert_true(procfs_is_absent("/proc/64/newfile"));
+	assert_true(procfs_is_absent("/proc/64/task/65/attr"));
+	assert_true(procfs_is_absent("/proc/sys/kernel/new"));
+	assert_true(procfs_is_absent("/proc/64x/stat"));
+	assert_false(procfs_is_absent("/proc"));
+	assert_false(procfs_is_absent("/proc/self"));
+	assert_false(procfs_is_absent("/proc/64"));
+	assert_false(procfs_is_absent("/proc/64/task/65"));
+	assert_false(procfs_is_absent("/proc/64/task"));
+	assert_false(procfs_is_absent("/proc/64/fd/3"));
+	assert_false(procfs_is_absent("/proc/64/net"));
+	assert_false(procfs_is_absent("/proc/sys/kernel"));
+	assert_false(procfs_is_absent("/process"));
+}
+
+static void files_of_sys_that_have_no_row_are_live(void **state)
+{
+	(void)state;
 	assert_int_equal(procfs_check("/sys/class/net/lo/ifindex"), PROCFS_LIVE);
-	assert_int_equal(procfs_check("/proc/64x/stat"), PROCFS_LIVE);
+	assert_false(procfs_is_absent("/sys/class/net/lo/ifindex"));
+}
+
+static void some_are_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(procfs_check("/proc/64/pagemap"), PROCFS_REFUSED);
+	assert_int_equal(procfs_refusal("/proc/64/pagemap"), EPERM);
 }
 
 static void what_the_guest_may_not_open_is_left_to_the_kernel(void **state)
@@ -95,7 +121,9 @@ int main(void)
 		cmocka_unit_test(the_system_is_the_contracts),
 		cmocka_unit_test(memory_is_the_contracts),
 		cmocka_unit_test(what_is_the_same_always_passes),
-		cmocka_unit_test(the_rest_is_live),
+		cmocka_unit_test(the_rest_is_not_there),
+		cmocka_unit_test(files_of_sys_that_have_no_row_are_live),
+		cmocka_unit_test(some_are_refused),
 		cmocka_unit_test(a_long_line_is_whole),
 		cmocka_unit_test(what_the_guest_may_not_open_is_left_to_the_kernel),
 	};

@@ -2,6 +2,7 @@
 /* Guest paths: see path.h. */
 #include "supervise/files/path.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -95,11 +96,23 @@ static enum fs_kind kind_of(int fd, const struct statx *stx)
 	return kinds[at].kind;
 }
 
+/* What the set-up laid over files of /proc is a file without a name on another file system. */
+static bool is_mask(const struct path *p)
+{
+	static const char proc[] = "/proc/";
+	char name[PATH_MAX];
+
+	return p->stx.stx_nlink == 0 && path_name(p->fd, name) &&
+	       strncmp(name, proc, sizeof(proc) - 1) == 0;
+}
+
 int path_stat(struct path *p)
 {
 	if (statx(p->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &p->stx) != 0)
 		return -1;
 	p->kind = kind_of(p->fd, &p->stx);
+	if (p->kind == FS_PLAIN && is_mask(p))
+		p->kind = FS_PROC;
 	return 0;
 }
 
@@ -297,7 +310,7 @@ bool path_look(struct task *t, int dirfd, const char *text, struct path *ret)
 				  STATX_BASIC_STATS | STATX_BTIME, &ret->stx) != 0)
 		return false;
 	ret->kind = kind_known(&ret->stx);
-	return ret->kind == FS_PLAIN && !S_ISLNK(ret->stx.stx_mode);
+	return ret->kind == FS_PLAIN && ret->stx.stx_nlink != 0 && !S_ISLNK(ret->stx.stx_mode);
 }
 
 static enum path_answer find(
@@ -356,15 +369,23 @@ int path_open_above(char name[PATH_MAX], struct path *ret)
 
 bool path_name(int fd, char ret_name[PATH_MAX])
 {
-	static const char deleted[] = " (deleted)";
+	static const char deleted[] = " (deleted)", proc[] = "/proc/";
 	char link[32];
 	ssize_t len = 0;
+	char *tail = NULL;
 
 	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	len = readlink(link, ret_name, PATH_MAX - 1);
 	if (len <= 0 || ret_name[0] != '/')
 		return false;
 	ret_name[len] = '\0';
-	return (size_t)len < sizeof(deleted) ||
-	       memcmp(ret_name + len - (sizeof(deleted) - 1), deleted, sizeof(deleted) - 1) != 0;
+	if ((size_t)len < sizeof(deleted))
+		return true;
+	tail = ret_name + len - (sizeof(deleted) - 1);
+	if (memcmp(tail, deleted, sizeof(deleted) - 1) != 0)
+		return true;
+	/* A mask over a file of the whole system has a place, if no name of its own. */
+	*tail = '\0';
+	return strncmp(ret_name, proc, sizeof(proc) - 1) == 0 &&
+	       !isdigit((unsigned char)ret_name[sizeof(proc) - 1]);
 }

@@ -27,15 +27,17 @@ struct row {
 	enum procfs_verdict verdict;
 	procfs_maker *make;
 	const char *text; /* when there is no maker */
+	int error;	  /* PROCFS_REFUSED: that of open */
 };
 
 static const struct row system_rows[] = {
-#define FIXED(path, text) {path, PROCFS_SERVE, NULL, text},
-#define MADE(path, maker) {path, PROCFS_SERVE, make_##maker, NULL},
-#define PASS(path) {path, PROCFS_PASS, NULL, NULL},
+#define FIXED(path, text) {path, PROCFS_SERVE, NULL, text, 0},
+#define MADE(path, maker) {path, PROCFS_SERVE, make_##maker, NULL, 0},
+#define PASS(path) {path, PROCFS_PASS, NULL, NULL, 0},
 #define TASK_FIXED(path, text)
 #define TASK_MADE(path, maker)
 #define TASK_PASS(path)
+#define TASK_REFUSED(path, error)
 #include "supervise/proc/procfs.def"
 #undef FIXED
 #undef MADE
@@ -43,15 +45,17 @@ static const struct row system_rows[] = {
 #undef TASK_FIXED
 #undef TASK_MADE
 #undef TASK_PASS
+#undef TASK_REFUSED
 };
 
 static const struct row task_rows[] = {
 #define FIXED(path, text)
 #define MADE(path, maker)
 #define PASS(path)
-#define TASK_FIXED(path, text) {path, PROCFS_SERVE, NULL, text},
-#define TASK_MADE(path, maker) {path, PROCFS_SERVE, make_##maker, NULL},
-#define TASK_PASS(path) {path, PROCFS_PASS, NULL, NULL},
+#define TASK_FIXED(path, text) {path, PROCFS_SERVE, NULL, text, 0},
+#define TASK_MADE(path, maker) {path, PROCFS_SERVE, make_##maker, NULL, 0},
+#define TASK_PASS(path) {path, PROCFS_PASS, NULL, NULL, 0},
+#define TASK_REFUSED(path, error) {path, PROCFS_REFUSED, NULL, NULL, error},
 #include "supervise/proc/procfs.def"
 #undef FIXED
 #undef MADE
@@ -59,6 +63,7 @@ static const struct row task_rows[] = {
 #undef TASK_FIXED
 #undef TASK_MADE
 #undef TASK_PASS
+#undef TASK_REFUSED
 };
 
 /* What the guest may not open of init: there the kernel answers EACCES. */
@@ -138,19 +143,52 @@ enum procfs_verdict procfs_check(const char *path)
 	return row != NULL ? row->verdict : PROCFS_LIVE;
 }
 
-/* A kernel's sysctls are many and come and go with its version; there are those that have a row. */
-bool procfs_is_absent(const char *path)
+int procfs_refusal(const char *path)
 {
-	static const char top[] = "/proc/sys/";
+	const struct row *row = find(path);
+
+	return row != NULL ? row->error : 0;
+}
+
+/* Some row is in this directory. */
+static bool is_directory_of(const struct row *rows, size_t count, const char *path)
+{
 	size_t len = strlen(path);
 
-	if (strncmp(path, top, sizeof(top) - 1) != 0 || len == sizeof(top) - 1)
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(rows[i].path, path, len) == 0 && rows[i].path[len] == '/')
+			return true;
+	return false;
+}
+
+/* /proc/PID or /proc/PID/task/TID */
+static bool is_task(const char *path)
+{
+	static const char proc[] = "/proc/", task[] = "/task/";
+	const char *at = path + sizeof(proc) - 1;
+
+	if (!isdigit((unsigned char)*at) || take_number(&at) <= 0)
 		return false;
-	for (size_t i = 0; i < ARRAY_LEN(system_rows); i++)
-		if (strncmp(system_rows[i].path, path, len) == 0 &&
-			(system_rows[i].path[len] == '\0' || system_rows[i].path[len] == '/'))
+	if (strncmp(at, task, sizeof(task) - 1) == 0) {
+		at += sizeof(task) - 1;
+		if (!isdigit((unsigned char)*at) || take_number(&at) <= 0)
 			return false;
-	return true;
+	}
+	return *at == '\0';
+}
+
+bool procfs_is_absent(const char *path)
+{
+	static const char top[] = "/proc/";
+	pid_t pid = 0, tid = 0;
+	const char *rest = NULL;
+
+	if (strncmp(path, top, sizeof(top) - 1) != 0 || is_task(path) || find(path) != NULL)
+		return false;
+	rest = split(path, &pid, &tid);
+	if (rest != NULL)
+		return !is_directory_of(task_rows, ARRAY_LEN(task_rows), rest);
+	return !is_directory_of(system_rows, ARRAY_LEN(system_rows), path);
 }
 
 int procfs_make(struct task *t, const char *path, struct bytes *ret_out)

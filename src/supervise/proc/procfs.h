@@ -11,15 +11,18 @@
 #include "supervise/engine/task.h"
 
 enum procfs_verdict {
-	PROCFS_SERVE, /* procfs_make knows its content */
-	PROCFS_PASS,  /* the same in every run as it is */
-	PROCFS_LIVE,  /* the kernel's, and host state may be in it: reported when read */
+	PROCFS_SERVE,	/* procfs_make knows its content */
+	PROCFS_PASS,	/* the same in every run as it is */
+	PROCFS_REFUSED, /* procfs_refusal says with which error */
+	PROCFS_LIVE,	/* the kernel's, and host state may be in it: reported when read */
 };
 
 /* It and all below it are not there for the guest. The path is canonical. */
 bool procfs_is_absent(const char *path);
 /* What a canonical path (no links, /proc/PID rather than /proc/self) is. */
 enum procfs_verdict procfs_check(const char *path);
+/* The errno with which a PROCFS_REFUSED file is not opened. */
+int procfs_refusal(const char *path);
 /* The content of a PROCFS_SERVE file for the reader t. 0 or -1 with errno. */
 MUST_CHECK int procfs_make(struct task *t, const char *path, struct bytes *ret_out);
 

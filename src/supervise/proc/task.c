@@ -294,6 +294,55 @@ int make_task_sched(const struct procfs_who *who, struct bytes *out)
 	return 0;
 }
 
+/*
+ * What a process inherits from whoever started us, until it sets its own: while it is as ours,
+ * which the host chose, it is shown as the kernel's first process has it.
+ */
+int make_task_inherited(const struct procfs_who *who, struct bytes *out)
+{
+	static const char *const first[][2] = {
+		{"coredump_filter", "00000033\n"}, {"oom_adj", "0\n"}, {"oom_score_adj", "0\n"}};
+	const char *name = strrchr(who->path, '/') + 1;
+	char path[64];
+	struct procfs_who ours = {.path = path};
+	autofree char *text = NULL, *own = NULL;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/%s", name);
+	if (procfs_native(who, &text) != 0 || procfs_native(&ours, &own) != 0)
+		return -1;
+	for (size_t i = 0; strcmp(text, own) == 0 && i < ARRAY_LEN(first); i++)
+		if (strcmp(name, first[i][0]) == 0) {
+			procfs_printf(out, "%s", first[i][1]);
+			return 0;
+		}
+	procfs_printf(out, "%s", text);
+	return 0;
+}
+
+/* How many pages of a mapping are where is a matter of the host; policy and file are not. */
+int make_task_numa_maps(const struct procfs_who *who, struct bytes *out)
+{
+	static const char *const kept[] = {"file=", "heap", "stack", "huge"};
+	autofree char *text = NULL;
+	char *rest = NULL, *line = NULL, *word = NULL;
+
+	if (procfs_native(who, &text) != 0)
+		return -1;
+	for (rest = text; (line = strsep(&rest, "\n")) != NULL;) {
+		for (int n = 0; (word = strsep(&line, " ")) != NULL; n++) {
+			bool shown = n < 2; /* address and policy */
+
+			for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+				shown |= strncmp(word, kept[i], strlen(kept[i])) == 0;
+			if (shown && word[0] != '\0')
+				procfs_printf(out, "%s%s", n > 0 ? " " : "", word);
+		}
+		if (rest != NULL)
+			procfs_printf(out, "\n");
+	}
+	return 0;
+}
+
 /* Device and inode of a mapping's file: as stat shows the file, if it still has its name. */
 static uint64_t mapped_ino(uint32_t major, uint32_t minor, uint64_t ino, const char *path)
 {

@@ -10,6 +10,7 @@
 #include "supervise/engine/handlers.h"
 #include "supervise/files/listing.h"
 #include "supervise/files/path.h"
+#include "supervise/proc/procfs.h"
 
 enum { CHUNK_MAX = 64 * 1024 }; /* at most this much in one call; the guest asks again */
 
@@ -56,7 +57,14 @@ enum act enter_getdents64(struct task *t, struct call *c)
 /* chdir and fchdir: what we remember of the working directory is stale from now on. */
 enum act enter_chdir(struct task *t, struct call *c)
 {
-	(void)c;
+	auto_path struct path dir = PATH_NONE;
+	char name[PATH_MAX];
+	bool absent = c->nr == NR_chdir &&
+		      path_find(t, AT_FDCWD, c->arg[0], 0, &dir) == PATH_FOUND &&
+		      dir.kind == FS_PROC && path_name(dir.fd, name) && procfs_is_absent(name);
+
 	path_cwd_changed(t);
+	if (absent)
+		return call_done(c, -ENOENT);
 	return ACT_NATIVE;
 }

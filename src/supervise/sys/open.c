@@ -73,6 +73,8 @@ static enum act open_system(struct task *t, const struct opening *o, struct path
 	switch (procfs_check(name)) {
 	case PROCFS_PASS:
 		return ACT_NATIVE;
+	case PROCFS_REFUSED:
+		return call_done(&t->call, -procfs_refusal(name));
 	case PROCFS_SERVE:
 		break;
 	case PROCFS_LIVE:
