@@ -10,32 +10,13 @@
 #include <unistd.h>
 
 #include "base/beneath.h"
+#include "base/dir.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "cas/inside.h"
 
 enum { SWEEP_MAX = 100000 };
-
-/* The directory and its parents. */
-static int make_dirs(const char *dir, struct error *err)
-{
-	autofree char *path = mem_strdup(dir);
-
-	for (char *slash = path;;) {
-		slash = strchr(slash + 1, '/');
-		if (slash)
-			*slash = '\0';
-		if (mkdir(path, 0700) < 0 && errno != EEXIST) {
-			/* A file system that is read-only may have it all the same. */
-			if (errno != EROFS && errno != EACCES)
-				return error_sys(err, "make '%.300s'", path);
-		}
-		if (!slash)
-			return 0;
-		*slash = '/';
-	}
-}
 
 static int open_below(const struct cas *c, const char *name, int *ret, struct error *err)
 {
@@ -85,7 +66,7 @@ int cas_open(const char *dir, enum cas_mode mode, struct cas **ret, struct error
 	auto_cas struct cas *c = mem_alloc(sizeof(*c));
 
 	*c = (struct cas){.mode = mode, .root = -1, .tmp = -1, .pins = -1, .pin = -1};
-	if (mode == CAS_WRITE && make_dirs(dir, err) < 0)
+	if (mode == CAS_WRITE && dir_make(dir, err) < 0)
 		return -1;
 	c->root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (c->root < 0)

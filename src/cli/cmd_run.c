@@ -2,10 +2,14 @@
 /* sandglass run: a program in the sandbox, once or, to verify, twice. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "attest/receipt.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/evidence.h"
+#include "cli/signed.h"
 #include "run/run.h"
 
 #define AT(field) offsetof(struct run_options, field)
@@ -49,6 +53,11 @@ static const struct cli_option options[] = {
 		AT(switches)},
 	{"trace", CLI_TEXT, "FILE", "write a line for each decision of the run", AT(trace)},
 	{"report", CLI_TEXT, "FILE", "write a JSON report of the run", AT(report)},
+	{"receipt", CLI_TEXT, "FILE", "write a signed receipt of the run", AT(receipt)},
+	{"digest-inputs", CLI_FLAG, NULL,
+		"put digests of what the program is given into the contract, as --verify and "
+		"--receipt do",
+		AT(digest_inputs)},
 	{"no-determinism", CLI_FLAG, NULL, "the container alone: real time, real randomness",
 		AT(no_determinism)},
 	{"print-contract", CLI_FLAG, NULL, "print the contract's JSON and run nothing",
@@ -56,10 +65,34 @@ static const struct cli_option options[] = {
 	{0},
 };
 
+/* The receipt of the run that the report is of. */
+static int write_receipt(
+	const char *path, const struct key *k, const char *report, struct error *err)
+{
+	auto_json json_t *value = NULL, *statement = NULL;
+	struct key_public p;
+	char id[KEY_ID_SIZE];
+	json_t *details;
+
+	if (json_read(report, strlen(report), SIZE_MAX, &value, err) < 0)
+		return -1;
+	statement = receipt_statement(value);
+	if (cli_signed_write(path, k, statement, err) < 0)
+		return error_wrap(err, "--receipt");
+	key_public(k, &p);
+	key_id(&p, id);
+	details = json_object();
+	json_put(details, "keyid", json_str(id));
+	json_put(details, "enforced", json_incref(json_object_get(value, "enforced")));
+	return cli_audit_record("receipt.signed", "run",
+		json_string_value(json_object_get(value, "contract_digest")), details, err);
+}
+
 static int run(void *values, char **argv)
 {
 	struct run_options *o = values;
 	autofree char *text = NULL;
+	auto_key struct key *key = NULL;
 	struct error err = {0};
 	int status = 0, r;
 
@@ -68,8 +101,13 @@ static int run(void *values, char **argv)
 		cli_say("no command to run; for example: sandglass run -- date");
 		return 125;
 	}
+	/* Who cannot sign learns it before the run, not after it. */
+	if (o->receipt && !o->print_contract && cli_signing_key(&key, &err) < 0)
+		return cli_fail(&err, 125);
 	r = o->print_contract ? run_contract_text(o, cli_say, &text, &err)
 			      : run_execute(o, cli_say, &status, &text, &err);
+	if (r == 0 && key && text)
+		r = write_receipt(o->receipt, key, text, &err);
 	if (r < 0)
 		return cli_fail(&err, error_status(&err));
 	if (o->print_contract)

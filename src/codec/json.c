@@ -49,23 +49,36 @@ static void write_escape(struct bytes *out, uint32_t c)
 	bytes_put(out, text, strlen(text));
 }
 
-static void write_string(struct bytes *out, const char *s, size_t len)
+/* What a form does its own way. */
+struct form {
+	const char *comma, *colon;
+	bool is_ascii;
+	int (*compare)(const void *a, const void *b);
+};
+
+static bool is_as_it_is(const struct form *f, uint32_t c)
+{
+	return c >= ' ' && c != '"' && c != '\\' && (c <= '~' || !f->is_ascii);
+}
+
+static void write_string(struct bytes *out, const struct form *f, const char *s, size_t len)
 {
 	const unsigned char *p = (const unsigned char *)s, *end = p + len;
 
 	bytes_put_u8(out, '"');
 	while (p < end) {
+		const unsigned char *start = p;
 		uint32_t c = take_character(&p);
 
-		if (c >= ' ' && c <= '~' && c != '"' && c != '\\')
-			bytes_put_u8(out, (uint8_t)c);
+		if (is_as_it_is(f, c))
+			bytes_put(out, start, (size_t)(p - start));
 		else
 			write_escape(out, c);
 	}
 	bytes_put_u8(out, '"');
 }
 
-static int compare_keys(const void *a, const void *b)
+static int compare_bytes(const void *a, const void *b)
 {
 	const char *x, *y;
 
@@ -74,7 +87,46 @@ static int compare_keys(const void *a, const void *b)
 	return strcmp(x, y);
 }
 
-static void write_object(struct bytes *out, const json_t *value)
+/*
+ * Where a code point stands among UTF-16 code units: one past U+FFFF begins with a surrogate
+ * (U+D800 on), which comes before U+E000.
+ */
+static uint32_t utf16_rank(uint32_t c)
+{
+	return c >= 0x10000 ? c : c >= 0xe000 ? c + 0x200000 : c;
+}
+
+static int compare_utf16(const void *a, const void *b)
+{
+	const unsigned char *x, *y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	while (*x && *x == *y) {
+		x++;
+		y++;
+	}
+	/* Back to the start of the character in which they part. */
+	while ((*x & 0xc0) == 0x80 || (*y & 0xc0) == 0x80) {
+		x--;
+		y--;
+	}
+	if (!*x || !*y)
+		return (*x > *y) - (*x < *y);
+	uint32_t c = utf16_rank(take_character(&x)), d = utf16_rank(take_character(&y));
+
+	return (c > d) - (c < d);
+}
+
+static const struct form forms[JSON_FORMS] = {
+	[JSON_PLAIN] = {",", ":", true, compare_bytes},
+	[JSON_SPACED] = {", ", ": ", true, compare_bytes},
+	[JSON_JCS] = {",", ":", false, compare_utf16},
+};
+
+static void write_value(struct bytes *out, const struct form *f, const json_t *value);
+
+static void write_object(struct bytes *out, const struct form *f, const json_t *value)
 {
 	size_t count = json_object_size(value), n = 0;
 	autofree const char **keys = mem_array(count, sizeof(*keys));
@@ -82,42 +134,42 @@ static void write_object(struct bytes *out, const json_t *value)
 	json_t *item;
 
 	json_object_foreach((json_t *)(uintptr_t)value, key, item) keys[n++] = key;
-	qsort(keys, n, sizeof(*keys), compare_keys);
+	qsort(keys, n, sizeof(*keys), f->compare);
 	bytes_put_u8(out, '{');
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0)
-			bytes_put_u8(out, ',');
-		write_string(out, keys[i], strlen(keys[i]));
-		bytes_put_u8(out, ':');
-		json_write(out, json_object_get(value, keys[i]));
+			bytes_put(out, f->comma, strlen(f->comma));
+		write_string(out, f, keys[i], strlen(keys[i]));
+		bytes_put(out, f->colon, strlen(f->colon));
+		write_value(out, f, json_object_get(value, keys[i]));
 	}
 	bytes_put_u8(out, '}');
 }
 
-static void write_array(struct bytes *out, const json_t *value)
+static void write_array(struct bytes *out, const struct form *f, const json_t *value)
 {
 	bytes_put_u8(out, '[');
 	for (size_t i = 0; i < json_array_size(value); i++) {
 		if (i > 0)
-			bytes_put_u8(out, ',');
-		json_write(out, json_array_get(value, i));
+			bytes_put(out, f->comma, strlen(f->comma));
+		write_value(out, f, json_array_get(value, i));
 	}
 	bytes_put_u8(out, ']');
 }
 
-void json_write(struct bytes *out, const json_t *value)
+static void write_value(struct bytes *out, const struct form *f, const json_t *value)
 {
 	char number[32];
 
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
-		write_object(out, value);
+		write_object(out, f, value);
 		break;
 	case JSON_ARRAY:
-		write_array(out, value);
+		write_array(out, f, value);
 		break;
 	case JSON_STRING:
-		write_string(out, json_string_value(value), json_string_length(value));
+		write_string(out, f, json_string_value(value), json_string_length(value));
 		break;
 	case JSON_INTEGER:
 		snprintf(
@@ -137,6 +189,16 @@ void json_write(struct bytes *out, const json_t *value)
 	default:
 		abort();
 	}
+}
+
+void json_write_as(struct bytes *out, const json_t *value, enum json_form form)
+{
+	write_value(out, &forms[form], value);
+}
+
+void json_write(struct bytes *out, const json_t *value)
+{
+	json_write_as(out, value, JSON_PLAIN);
 }
 
 char *json_text(const json_t *value)

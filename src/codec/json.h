@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Canonical JSON on jansson: keys sorted by their bytes, no white space, no floats, pure ASCII. The
- * bytes are those of Python's json.dumps(value, sort_keys=True, separators=(",", ":")), so that
- * anybody can recompute a digest. Readers are bounded in size and depth and refuse duplicate keys.
+ * Canonical JSON on jansson, in the three forms that our formats use: one value has one text. No
+ * floats in any of them. Readers are bounded in size and depth and refuse duplicate keys.
  */
 #ifndef CODEC_JSON_H
 #define CODEC_JSON_H
@@ -18,8 +17,23 @@
 void json_cleanup(json_t **value);
 #define auto_json CLEANUP(json_cleanup)
 
-/* Appends the canonical bytes, without a newline. A real number in value is our own bug: it aborts.
+enum json_form {
+	/* Python's json.dumps(value, sort_keys=True, separators=(",", ":")): pure ASCII. */
+	JSON_PLAIN,
+	/* json.dumps(value, sort_keys=True): the same with ", " and ": ". */
+	JSON_SPACED,
+	/*
+	 * RFC 8785 (JCS): UTF-8 as it is, keys in the order of their UTF-16 code units, the
+	 * shortest escapes.
+	 */
+	JSON_JCS,
+	JSON_FORMS
+};
+
+/* Appends the bytes of a form, without a newline. A real number in value is our own bug: it aborts.
  */
+void json_write_as(struct bytes *out, const json_t *value, enum json_form form);
+/* As JSON_PLAIN. */
 void json_write(struct bytes *out, const json_t *value);
 /* The same as a heap string (caller frees). */
 char *json_text(const json_t *value);

@@ -49,18 +49,21 @@ void digest_update(struct digest *d, const void *data, size_t len)
 	must(SHA256_Update(&d->ctx, data, len));
 }
 
-static void write_text(const unsigned char raw[DIGEST_SIZE], char ret[DIGEST_TEXT])
+void digest_hex(const unsigned char raw[DIGEST_SIZE], char ret[DIGEST_HEX])
 {
 	static const char hex[] = "0123456789abcdef";
-	char *p = ret;
 
-	memcpy(p, "sha256:", 7);
-	p += 7;
 	for (int i = 0; i < DIGEST_SIZE; i++) {
-		*p++ = hex[raw[i] >> 4];
-		*p++ = hex[raw[i] & 15];
+		*ret++ = hex[raw[i] >> 4];
+		*ret++ = hex[raw[i] & 15];
 	}
-	*p = '\0';
+	*ret = '\0';
+}
+
+static void write_text(const unsigned char raw[DIGEST_SIZE], char ret[DIGEST_TEXT])
+{
+	memcpy(ret, "sha256:", 7);
+	digest_hex(raw, ret + 7);
 }
 
 void digest_text(const struct digest *d, char ret[DIGEST_TEXT])
@@ -70,6 +73,11 @@ void digest_text(const struct digest *d, char ret[DIGEST_TEXT])
 
 	must(SHA256_Final(raw, &copy));
 	write_text(raw, ret);
+}
+
+void digest_raw(const void *data, size_t len, unsigned char ret[DIGEST_SIZE])
+{
+	SHA256(data, len, ret);
 }
 
 void digest_of(const void *data, size_t len, char ret[DIGEST_TEXT])
@@ -105,24 +113,27 @@ int digest_of_fd(int fd, char ret[DIGEST_TEXT], uint64_t *ret_size, struct error
 	return 0;
 }
 
-/* RFC 2104 with a key of at most one block. */
-static void hmac(const void *key, size_t key_len, const void *data, size_t len,
-	unsigned char out[DIGEST_SIZE])
+void digest_hmac(const void *key, size_t key_len, const void *a, size_t a_len, const void *b,
+	size_t b_len, unsigned char ret[DIGEST_SIZE])
 {
 	enum { BLOCK = 64 };
 	unsigned char inner[BLOCK] = {0}, outer[BLOCK];
 	SHA256_CTX ctx;
 
-	must(key_len <= BLOCK);
-	memcpy(inner, key, key_len);
+	/* A key longer than a block is its digest (RFC 2104). */
+	if (key_len > BLOCK)
+		digest_raw(key, key_len, inner);
+	else
+		memcpy(inner, key, key_len);
 	for (int i = 0; i < BLOCK; i++) {
 		outer[i] = inner[i] ^ 0x5c;
 		inner[i] ^= 0x36;
 	}
 	must(SHA256_Init(&ctx) && SHA256_Update(&ctx, inner, BLOCK) &&
-		SHA256_Update(&ctx, data, len) && SHA256_Final(out, &ctx));
+		SHA256_Update(&ctx, a, a_len) && SHA256_Update(&ctx, b, b_len) &&
+		SHA256_Final(ret, &ctx));
 	must(SHA256_Init(&ctx) && SHA256_Update(&ctx, outer, BLOCK) &&
-		SHA256_Update(&ctx, out, DIGEST_SIZE) && SHA256_Final(out, &ctx));
+		SHA256_Update(&ctx, ret, DIGEST_SIZE) && SHA256_Final(ret, &ctx));
 }
 
 void digest_hkdf(const void *ikm, size_t ikm_len, const char *info, void *ret_out, size_t out_len)
@@ -133,14 +144,14 @@ void digest_hkdf(const void *ikm, size_t ikm_len, const char *info, void *ret_ou
 	autofree unsigned char *text = mem_alloc(DIGEST_SIZE + info_len + 1);
 
 	must(out_len <= 255 * DIGEST_SIZE);
-	hmac(salt, sizeof(salt), ikm, ikm_len, prk);
+	digest_hmac(salt, sizeof(salt), ikm, ikm_len, NULL, 0, prk);
 	for (unsigned char i = 1; done < out_len; i++) {
 		size_t part = out_len - done < DIGEST_SIZE ? out_len - done : DIGEST_SIZE;
 
 		memcpy(text, block, previous);
 		memcpy(text + previous, info, info_len);
 		text[previous + info_len] = i;
-		hmac(prk, sizeof(prk), text, previous + info_len + 1, block);
+		digest_hmac(prk, sizeof(prk), text, previous + info_len + 1, NULL, 0, block);
 		memcpy(out + done, block, part);
 		done += part;
 		previous = DIGEST_SIZE;

@@ -15,12 +15,12 @@ struct run_list {
 
 struct run_options {
 	char **argv; /* NULL-terminated: the command */
-	const char *rootfs, *workdir, *out, *workflow_id, *report, *network, *epoch;
+	const char *rootfs, *workdir, *out, *workflow_id, *report, *receipt, *network, *epoch;
 	const char *switches, *trace;
 	struct run_list bind_ro, bind, env;
 	uint64_t clock_step_ns, sched_seed;
 	uint64_t memory, pids, timeout_ns; /* 0: not given */
-	bool verify, no_determinism, print_contract, json;
+	bool verify, digest_inputs, no_determinism, print_contract, json;
 };
 
 /* Receives one line for the user, without prefix and newline. Called between any two events. */

@@ -109,7 +109,9 @@ static int prepare(struct run *r, struct error *err)
 		contract_build(r->o, &host, &r->contract, r->say, err) < 0 ||
 		stdin_open(&r->in, &r->contract, err) < 0)
 		return -1;
-	return r->o->verify ? inputs_digest(&r->contract, &r->inputs, err) : 0;
+	return r->o->verify || r->o->receipt || r->o->digest_inputs
+		       ? inputs_digest(&r->contract, &r->inputs, err)
+		       : 0;
 }
 
 int run_contract_text(const struct run_options *o, run_say *say, char **ret_text, struct error *err)
@@ -228,7 +230,7 @@ static int run_all(struct run *r, struct error *err)
 		.timeout_ns = r->o->timeout_ns,
 		.signals = r->signals,
 		.wants_limits = r->o->memory || r->o->pids,
-		.wants_programs = r->o->report || r->o->json,
+		.wants_programs = r->o->report || r->o->receipt || r->o->json,
 		.spool_out = -1,
 		.spool_err = -1,
 		.decisions = &r->decisions,
@@ -346,6 +348,8 @@ static int check_options(const struct run *r, struct error *err)
 		return -1;
 	if (r->o->trace && check_file(r->o, "--trace", r->o->trace, err) < 0)
 		return -1;
+	if (r->o->receipt && check_file(r->o, "--receipt", r->o->receipt, err) < 0)
+		return -1;
 	if (r->o->no_determinism && (r->o->trace || r->o->sched_seed || r->o->switches))
 		return error_set(err, ERR_USAGE,
 			"--trace, --sched-seed and --switches need determinism: leave "
@@ -373,7 +377,7 @@ int run_execute(const struct run_options *o, run_say *say, int *ret_status, char
 	struct error *err)
 {
 	struct run CLEANUP(run_finish) r;
-	bool wants_report = o->report || o->json;
+	bool wants_report = o->report || o->receipt || o->json;
 	autofree char *note = NULL;
 
 	*ret_report = NULL;

@@ -34,6 +34,37 @@ static void text_is_canonical(void **state)
 	check("9223372036854775807", "9223372036854775807");
 }
 
+/* The example of RFC 8785, section 3.2.3: keys in the order of their UTF-16 code units. */
+static void jcs_is_that_of_rfc8785(void **state)
+{
+	static const char in[] =
+		"{\"\\u20ac\":\"Euro Sign\",\"\\r\":\"Carriage Return\","
+		"\"\\ufb33\":\"Hebrew Letter Dalet With Dagesh\",\"1\":\"One\","
+		"\"\\ud83d\\ude00\":\"Emoji: Grinning Face\",\"\\u0080\":\"Control\","
+		"\"\\u00f6\":\"Latin Small Letter O With Diaeresis\",\"\":\"\\u007f/\"}";
+	static const char out[] = "{\"\":\"\x7f/\",\"\\r\":\"Carriage "
+				  "Return\",\"1\":\"One\",\"\xc2\x80\":\"Control\","
+				  "\"\xc3\xb6\":\"Latin Small Letter O With "
+				  "Diaeresis\",\"\xe2\x82\xac\":\"Euro Sign\","
+				  "\"\xf0\x9f\x98\x80\":\"Emoji: Grinning Face\","
+				  "\"\xef\xac\xb3\":\"Hebrew Letter Dalet With Dagesh\"}";
+	static const char small[] = "{\"b\":[1,2],\"a\":{\"c\":\"\xc3\xb6\"}}";
+	struct bytes CLEANUP(bytes_finish) text = {0}, spaced = {0};
+	auto_json json_t *value = NULL;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(json_read(in, strlen(in), 1 << 20, &value, &err), 0);
+	json_write_as(&text, value, JSON_JCS);
+	assert_int_equal(text.len, strlen(out));
+	assert_memory_equal(text.data, out, text.len);
+	json_cleanup(&value);
+	assert_int_equal(json_read(small, strlen(small), 1 << 20, &value, &err), 0);
+	json_write_as(&spaced, value, JSON_SPACED);
+	bytes_put_u8(&spaced, 0);
+	assert_string_equal((char *)spaced.data, "{\"a\": {\"c\": \"\\u00f6\"}, \"b\": [1, 2]}");
+}
+
 static void bytes_that_are_no_text_become_hex(void **state)
 {
 	auto_json json_t *text = json_bytes("ok", 2), *hex = json_bytes("\xff\0a", 3);
@@ -96,6 +127,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_canonical),
+		cmocka_unit_test(jcs_is_that_of_rfc8785),
 		cmocka_unit_test(bytes_that_are_no_text_become_hex),
 		cmocka_unit_test(unlimited_is_null),
 		cmocka_unit_test(what_is_not_canonical_json_is_refused),
