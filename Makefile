@@ -27,7 +27,7 @@ test: ## the tests
 	@scripts/test $(BUILD) --no-suite lint --no-suite long
 
 test-long: ## the tests that take minutes
-	@$(DEPS) build test
+	@$(DEPS) build test runtimes
 	@scripts/build $(BUILD)
 	@scripts/test $(BUILD) --suite long
 

@@ -1,12 +1,9 @@
-# SPDX-License-Identifier: Apache-2.0
-#: needs java
-#: exit 0
-#: long
-#: option --timeout
-#: option 120s
-# The interpreter of the JVM in a loop that waits for a volatile field.
-cat > Spin.java <<'END'
-public class Spin {
+// SPDX-License-Identifier: Apache-2.0
+// Java: a thread that waits for a volatile field with nothing in its loop; the interpreter writes nothing meanwhile.
+//: variant xint -Xint
+//: out seen
+//: long
+class Main {
 	static volatile boolean flag;
 
 	public static void main(String[] args) throws Exception {
@@ -21,5 +18,3 @@ public class Spin {
 		waiter.join();
 	}
 }
-END
-java -Xint Spin.java
