@@ -25,6 +25,7 @@ struct cli_option {
 	const char *value; /* what the help calls its value; NULL for a flag */
 	const char *help;
 	size_t offset;
+	const char *more; /* sentences that the manual says besides, or NULL */
 };
 
 struct cli_command {

@@ -21,7 +21,8 @@ struct values {
 
 static const struct cli_option export_options[] = {
 	{"store", CLI_TEXT, "DIR", "the store; default: the user's own", AT(store)},
-	{"out", CLI_TEXT, "FILE", "where to; - is standard output", AT(out)},
+	{"out", CLI_TEXT, "FILE", "where to; - is standard output", AT(out),
+		"A file takes its place only when it is whole."},
 	{0},
 };
 

@@ -24,6 +24,7 @@ static json_t *reason_json(enum reason r)
 	json_put(o, "fatal", json_boolean(info->fatal));
 	json_put(o, "why", json_str(info->why));
 	json_put(o, "remedy", json_str(info->remedy));
+	json_put(o, "example", json_str(info->example));
 	return o;
 }
 
@@ -55,10 +56,14 @@ static int unknown(const char *code)
 {
 	const char *names[REASON_COUNT], *near;
 	autofree char *safe = str_printable(code, strlen(code), 60), *line = NULL;
+	autofree char *lower = mem_strdup(code);
+
+	for (char *p = lower; *p; p++)
+		*p = *p == '-' ? '_' : *p >= 'A' && *p <= 'Z' ? (char)(*p - 'A' + 'a') : *p;
 
 	for (int r = 0; r < REASON_COUNT; r++)
 		names[r] = reason_info((enum reason)r)->code;
-	near = cli_nearest(code, names, REASON_COUNT);
+	near = cli_nearest(lower, names, REASON_COUNT);
 	line = near ? str_format("unknown reason '%s'; did you mean '%s'?", safe, near)
 		    : str_format("unknown reason '%s'; 'sandglass explain' lists them", safe);
 	cli_say(line);
@@ -79,10 +84,10 @@ static int run(void *values, char **argv)
 	if (v->json)
 		print_value(reason_json(r));
 	else
-		printf("%s: %s.\n%s\nWhat to do: %s.\n", info->code, info->why,
+		printf("%s: %s.\n%s\nWhat to do: %s.\nFor example: %s.\n", info->code, info->why,
 			info->fatal ? "The run exits 121 when this happens."
 				    : "The report names it; the exit status does not change.",
-			info->remedy);
+			info->remedy, info->example);
 	return 0;
 }
 

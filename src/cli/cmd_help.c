@@ -14,15 +14,34 @@ struct values {
 
 static const struct cli_option options[] = {{0}};
 
+static json_t *text_or_null(const char *text)
+{
+	return text ? json_str(text) : json_null();
+}
+
+static json_t *option_json(const struct cli_option *o)
+{
+	json_t *entry = json_object();
+
+	json_put(entry, "name", json_str(o->name));
+	json_put(entry, "value", text_or_null(o->value));
+	json_put(entry, "help", json_str(o->help));
+	json_put(entry, "more", text_or_null(o->more));
+	return entry;
+}
+
+/* All that the manual's pages are made of. */
 static json_t *command_json(const struct cli_command *c)
 {
-	json_t *entry = json_object(), *names = json_array();
+	json_t *entry = json_object(), *rows = json_array();
 
 	for (const struct cli_option *o = c->options; o->name; o++)
-		json_add(names, json_str(o->name));
+		json_add(rows, option_json(o));
 	json_put(entry, "name", json_str(c->name));
+	json_put(entry, "arguments", json_str(c->arguments));
 	json_put(entry, "summary", json_str(c->summary));
-	json_put(entry, "options", names);
+	json_put(entry, "details", text_or_null(c->details));
+	json_put(entry, "options", rows);
 	return entry;
 }
 

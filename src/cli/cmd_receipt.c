@@ -29,7 +29,11 @@ static const struct cli_option options[] = {
 	{"store", CLI_TEXT, "DIR", "where objects are looked for; default: the user's own store",
 		AT(store)},
 	{"recompute", CLI_FLAG, NULL, "make the run again and compare what comes of it",
-		AT(recompute)},
+		AT(recompute),
+		"It is made from the contract, in its directory. What the contract names by digest "
+		"alone has to be given. Nothing of this has to be believed: the run counts only "
+		"when "
+		"its contract has the receipt's digest."},
 	{"rootfs", CLI_TEXT, "DIR", "--recompute: the root file system that it had",
 		AT(inputs.rootfs)},
 	{"bind-ro", CLI_LIST, "SRC[:DST]", "--recompute: a bind that it had", AT(inputs.bind_ro)},

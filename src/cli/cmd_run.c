@@ -17,15 +17,21 @@
 static const struct cli_option options[] = {
 	{"rootfs", CLI_TEXT, "DIR",
 		"the root file system, read-only; default: a view of the host's programs",
-		AT(rootfs)},
+		AT(rootfs),
+		"It has to hold the directories /dev, /proc, /sys and /tmp, which are mounted "
+		"over."},
 	{"bind-ro", CLI_LIST, "SRC[:DST]", "show a file or directory of the host, read-only",
-		AT(bind_ro)},
+		AT(bind_ro), "It is at DST, or at its own path."},
 	{"bind", CLI_LIST, "SRC[:DST]",
 		"share a file or directory with the host; what is written there is not "
 		"reproducible",
-		AT(bind)},
+		AT(bind),
+		"What the host does there meanwhile is visible inside: such a run is reproducible "
+		"only as far as nobody writes. When the program itself writes there, the status is "
+		"121."},
 	{"workdir", CLI_TEXT, "DIR", "where the program starts; default: the current directory",
-		AT(workdir)},
+		AT(workdir),
+		"A path inside: absolute with --rootfs, else from the current directory."},
 	{"env", CLI_LIST, "NAME=VALUE", "set an environment variable; nothing is inherited",
 		AT(env)},
 	{"out", CLI_TEXT, "DIR", "copy what the program wrote into this new or empty directory",
@@ -38,22 +44,30 @@ static const struct cli_option options[] = {
 		AT(epoch)},
 	{"clock-step-ns", CLI_NUMBER, "N", "let the clock move by N ns whenever it is read",
 		AT(clock_step_ns)},
-	{"memory", CLI_SIZE, "SIZE", "memory limit, like 512M; default: 2G", AT(memory)},
+	{"memory", CLI_SIZE, "SIZE", "memory limit, like 512M; default: 2G", AT(memory),
+		"Sizes take K, M and G, by 1024."},
 	{"pids", CLI_NUMBER, "N", "limit of processes and threads; default: 512", AT(pids)},
 	{"timeout", CLI_DURATION, "TIME",
 		"kill it after this much time of the host, like 30s; default: never",
-		AT(timeout_ns)},
+		AT(timeout_ns), "The status is then 124."},
 	{"network", CLI_TEXT, "none", "loopback alone, which is the default", AT(network)},
 	{"verify", CLI_FLAG, NULL, "run it twice under different conditions and compare",
-		AT(verify)},
+		AT(verify),
+		"Exit status, output, files written and every decision taken are compared. The "
+		"output of the first run is printed once. On a difference the first one is named "
+		"and the status is 122."},
 	{"sched-seed", CLI_NUMBER, "N", "another order of tasks, the same every time for one N",
 		AT(sched_seed)},
 	{"switches", CLI_TEXT, "LIST",
 		"force these switches between tasks, as sandglass explore prints them",
 		AT(switches)},
-	{"trace", CLI_TEXT, "FILE", "write a line for each decision of the run", AT(trace)},
+	{"trace", CLI_TEXT, "FILE", "write a line for each decision of the run", AT(trace),
+		"Calls and their answers, signals, switches. Two runs write the same."},
 	{"report", CLI_TEXT, "FILE", "write a JSON report of the run", AT(report)},
-	{"receipt", CLI_TEXT, "FILE", "write a signed receipt of the run", AT(receipt)},
+	{"receipt", CLI_TEXT, "FILE", "write a signed receipt of the run", AT(receipt),
+		"It is a statement of what happened, which sandglass-receipt(1) checks; what the "
+		"program is given is digested into the contract. It needs a key: "
+		"sandglass-key(1)."},
 	{"digest-inputs", CLI_FLAG, NULL,
 		"put digests of what the program is given into the contract, as --verify and "
 		"--receipt do",

@@ -19,12 +19,17 @@ struct values {
 };
 
 static const struct cli_option create_options[] = {
-	{"backend", CLI_TEXT, "NAME",
+	{"backend", CLI_TEXT, "BACKEND",
 		"where it lives: native (default), worktree; see 'sandglass backends'",
-		offsetof(struct values, backend)},
+		offsetof(struct values, backend),
+		"The backend native runs each program in a container of its own. worktree isolates "
+		"nothing: "
+		"programs run as the caller, with his files and his network. It is for code that "
+		"is "
+		"trusted."},
 	{"manifest", CLI_TEXT, "FILE", "what it holds: docs/format/manifest; - is standard input",
 		offsetof(struct values, manifest)},
-	{"owner", CLI_NUMBER, "PID", "gc removes the session when this process is gone",
+	{"owner", CLI_NUMBER, "PID", "the session ends with this process: the next gc removes it",
 		offsetof(struct values, owner)},
 	{0},
 };
@@ -84,8 +89,9 @@ const struct cli_command command_session_create = {
 };
 
 static const struct cli_option resume_options[] = {
-	{"backend", CLI_TEXT, "NAME", "where it lives (native)", offsetof(struct values, backend)},
-	{"owner", CLI_NUMBER, "PID", "gc removes the session when this process is gone",
+	{"backend", CLI_TEXT, "BACKEND", "where it lives (native)",
+		offsetof(struct values, backend)},
+	{"owner", CLI_NUMBER, "PID", "the session ends with this process: the next gc removes it",
 		offsetof(struct values, owner)},
 	{0},
 };
@@ -120,7 +126,7 @@ const struct cli_command command_session_resume = {
 
 static const struct cli_option fork_options[] = {
 	{"count", CLI_NUMBER, "K", "how many (1)", offsetof(struct values, count)},
-	{"owner", CLI_NUMBER, "PID", "gc removes the session when this process is gone",
+	{"owner", CLI_NUMBER, "PID", "the session ends with this process: the next gc removes it",
 		offsetof(struct values, owner)},
 	{0},
 };

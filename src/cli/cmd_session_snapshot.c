@@ -12,10 +12,13 @@ struct values {
 };
 
 static const struct cli_option options[] = {
-	{"git", CLI_TEXT, "POLICY",
+	{"git", CLI_TEXT, "keep|drop|normalise",
 		"what becomes of each .git: keep, drop, or normalise it so that equal repositories "
 		"freeze alike (normalise)",
-		offsetof(struct values, git)},
+		offsetof(struct values, git),
+		"What depends on clocks and on the host is left out by normalise. The .git file of "
+		"a "
+		"linked worktree is always left out."},
 	{"xattrs", CLI_FLAG, NULL, "user.* attributes too", offsetof(struct values, xattrs)},
 	{0},
 };

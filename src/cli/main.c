@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 
-enum { STATUS_USAGE = 2 };
+enum { STATUS_USAGE = 2, VERBS_MAX = 64 };
 
 /* A program started with a closed standard stream would open its own files there. */
 static void hold_standard_streams(void)
@@ -32,10 +32,22 @@ static bool is_help(const char *word)
 static int unknown_verb(const char *group, const char *verb)
 {
 	autofree char *safe = verb ? str_printable(verb, strlen(verb), 60) : NULL, *line = NULL;
+	const char *names[VERBS_MAX], *near = NULL;
+	const struct cli_command *c;
+	size_t count = 0, pos = 0;
 
-	line = safe ? str_format("'%s' has no verb '%s'; 'sandglass help %s' lists them", group,
-			      safe, group)
-		    : str_format("'%s' needs a verb; 'sandglass help %s' lists them", group, group);
+	while (verb && count < VERBS_MAX && (c = cli_next_of_group(group, &pos)))
+		names[count++] = strchr(c->name, ' ') + 1;
+	if (verb)
+		near = cli_nearest(verb, names, count);
+	if (near)
+		line = str_format(
+			"'%s' has no verb '%s'; did you mean '%s %s'?", group, safe, group, near);
+	else
+		line = safe ? str_format("'%s' has no verb '%s'; 'sandglass help %s' lists them",
+				      group, safe, group)
+			    : str_format("'%s' needs a verb; 'sandglass help %s' lists them", group,
+				      group);
 	cli_say(line);
 	return STATUS_USAGE;
 }
@@ -44,18 +56,20 @@ static int unknown_command(const char *word, const char *second)
 {
 	size_t count, pos = 0;
 	const struct cli_command *const *commands = cli_commands(&count);
-	autofree const char **names = mem_array(count, sizeof(*names));
+	autofree char **names = mem_array(count, sizeof(*names));
 	autofree char *safe = str_printable(word, strlen(word), 60), *line = NULL;
 	const char *near;
 
 	if (cli_next_of_group(word, &pos))
 		return unknown_verb(word, second);
 	for (size_t i = 0; i < count; i++)
-		names[i] = commands[i]->name;
-	near = cli_nearest(word, names, count);
+		names[i] = mem_strndup(commands[i]->name, strcspn(commands[i]->name, " "));
+	near = cli_nearest(word, (const char *const *)names, count);
 	line = near ? str_format("unknown command '%s'; did you mean '%s'?", safe, near)
 		    : str_format("unknown command '%s'; 'sandglass help' lists them", safe);
 	cli_say(line);
+	for (size_t i = 0; i < count; i++)
+		mem_cleanup(&names[i]);
 	return STATUS_USAGE;
 }
 

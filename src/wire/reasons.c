@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct reason_info infos[] = {
-#define X(name, code, fatal, why, remedy) {code, fatal, why, remedy},
+#define X(name, code, fatal, why, remedy, example) {code, fatal, why, remedy, example},
 #include "wire/reasons.def"
 #undef X
 };

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 enum reason {
-#define X(name, code, fatal, why, remedy) REASON_##name,
+#define X(name, code, fatal, why, remedy, example) REASON_##name,
 #include "wire/reasons.def"
 #undef X
 	REASON_COUNT
@@ -15,7 +15,7 @@ enum reason {
 struct reason_info {
 	const char *code;
 	bool fatal; /* true: the run is not enforced (121); false: told, not counted against it */
-	const char *why, *remedy;
+	const char *why, *remedy, *example;
 };
 
 /* Never NULL for a value below REASON_COUNT. */

@@ -12,6 +12,10 @@ from harness import SANDGLASS, Tap, require_programs, run  # noqa: E402
 WRONG = [
     ("no command", [], 2, "no command"),
     ("an unknown command names the nearest", ["rnu"], 2, "did you mean 'run'?"),
+    ("an unknown group names the nearest", ["sesion", "create"], 2, "did you mean 'session'?"),
+    ("an unknown verb names the nearest", ["session", "exce"], 2, "did you mean 'session exec'?"),
+    ("an unknown verb far from all", ["session", "xyzzyxyzzy"], 2, "'sandglass help session' lists them"),
+    ("a group without its verb", ["cas"], 2, "needs a verb"),
     ("an unknown command far from all", ["xyzzyxyzzy"], 2, "'sandglass help' lists them"),
     ("an unknown option names the nearest", ["run", "--verfy", "true"], 125, "did you mean '--verify'?"),
     ("an unknown option far from all", ["run", "--xyzzyxyzzy", "true"], 125, "see 'sandglass run --help'"),
@@ -30,6 +34,7 @@ WRONG = [
     ("an environment without a value", ["run", "--env", "HOME", "true"], 125, "NAME=VALUE"),
     ("an output directory that is full", ["run", "--out", "/etc", "true"], 125, "not empty"),
     ("an unknown reason", ["explain", "clockspin"], 2, "did you mean 'clock_spin'?"),
+    ("a reason in capitals", ["explain", "ASLR"], 2, "did you mean 'aslr_on'?"),
     ("a shell without completion", ["completion", "fish"], 2, "bash"),
     ("an argument too many", ["version", "x"], 2, "no arguments"),
     ("help about nothing", ["help", "nothing"], 2, "no command 'nothing'"),
@@ -70,7 +75,7 @@ def main():
     for command in commands:
         done = run([SANDGLASS, *command["name"].split(), "--help"], cwd=home)
         text = done.out.decode()
-        missing = [o for o in command["options"] + ["json", "help"] if f"--{o}" not in text]
+        missing = [o for o in [x["name"] for x in command["options"]] + ["json", "help"] if f"--{o}" not in text]
         long = [line for line in text.splitlines() if len(line) > 110]
         tap.case(f"{command['name']} --help tells every option",
                  [f"status {done.status}, missing {missing}, too long {long}"] if done.status or missing or long else [])
@@ -88,6 +93,11 @@ def main():
     done = run([SANDGLASS, "explain", "--json", "external_input"], cwd=home)
     one = json.loads(done.out)
     tap.case("explain tells why and what to do", [] if one["fatal"] and one["why"] and one["remedy"] else [done.out])
+    done = run([SANDGLASS, "explain", "--json"], cwd=home)
+    for one in json.loads(done.out):
+        told = run([SANDGLASS, "explain", one["reason"]], cwd=home).out.decode()
+        tap.case(f"explain {one['reason']}: why, what to do, an example",
+                 [] if all(one[key] and one[key] in told for key in ("why", "remedy", "example")) else [told, one])
 
     with open("/dev/full", "wb") as full:
         code = subprocess.run([SANDGLASS, "help"], stdout=full, stderr=subprocess.PIPE, check=False)

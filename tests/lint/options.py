@@ -1,33 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manual names every command and every option that the program has, and no other."""
+"""The manual's prose names no option and no command that the program does not have, and its pages have all of them."""
+import glob
 import os
 import re
 
 from source import ROOT, files, read, verdict
 
-COMMON = {"json", "help"}  # every command takes them; sandglass.1 says so
+COMMON = {"json", "help", "version"}
+# Of other programs, in the prose.
+FOREIGN = set()
 
-main = read("docs/man/sandglass.1")
-problems, looked_at, known = [], 0, {}
+problems, looked_at, known, words = [], 0, set(COMMON | FOREIGN), set()
 for path in files("src/cli/cmd_*.c"):
     text = read(path)
-    # cmd_GROUP.c has a group's verbs, cmd_GROUP_VERB.c one of them; the page is the group's.
-    command = re.search(r"cmd_([a-z]+)(_\w+)?\.c", path)[1]
-    looked_at += 1
-    if not re.search(rf"^\.It Cm {command}\b", main, re.M):
-        problems.append(f"docs/man/sandglass.1: no {command}")
-    options = set(re.findall(r'^\s*\{"([a-z][a-z-]*)", CLI_', text, re.M))
-    page = f"docs/man/sandglass-{command}.1"
-    if not os.path.exists(os.path.join(ROOT, page)):
-        if options:
-            problems.append(f"{page} is not there, and {command} has options")
-        continue
-    told = set(re.findall(r"^\.It Fl -([a-z][a-z-]*)", read(page), re.M))
-    problems += [f"{page}: no --{name}" for name in sorted(options - told)]
-    known.setdefault(page, set()).update(options)
-    for name in sorted(options & told):
+    known |= set(re.findall(r'^\s*\{"([a-z][a-z-]*)", CLI_', text, re.M))
+    words |= {name.split()[0] for name in re.findall(r'^\t\.name = "([a-z ]+)",$', text, re.M) if ".hidden = true" not in text}
+for page in files("docs/man/*.1", "docs/man/*.7"):
+    text = read(page)
+    for option in re.findall(r"\bFl -([a-z][a-z-]*)", text) + re.findall(r"\bsandglass [a-z ]*--([a-z][a-z-]*)", text):
         looked_at += 1
-for page, options in known.items():
-    told = set(re.findall(r"^\.It Fl -([a-z][a-z-]*)", read(page), re.M))
-    problems += [f"{page}: --{name}, which the program does not have" for name in sorted(told - options - COMMON)]
-verdict(problems, looked_at, "commands and options")
+        if option not in known:
+            problems.append(f"{page}: --{option}, which the program does not have")
+    for reference in re.findall(r"^\.Xr sandglass-([a-z]+) 1", text, re.M):
+        looked_at += 1
+        if reference not in words:
+            problems.append(f"{page}: sandglass-{reference}(1), which there is not")
+    if re.search(r"^\.It Fl -", text, re.M):
+        problems.append(f"{page}: a list of options by hand; the mark `OPTIONS` makes it from the table")
+made = glob.glob(os.path.join(os.environ.get("SANDGLASS_BUILD", ROOT), "docs/man/sandglass-*.1"))
+told = {os.path.basename(path)[len("sandglass-"):-len(".1")] for path in made}
+if made and words - told:
+    problems.append(f"no page of {sorted(words - told)}")
+verdict(problems, looked_at, "options and pages")
