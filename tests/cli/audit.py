@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`sandglass audit`: one chain from many processes, checked by another implementation; seals."""
+import hashlib
+import hmac
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from harness import ENV, SANDGLASS, Tap, require_programs, run  # noqa: E402
+
+
+class Place:
+    def __init__(self, top):
+        self.top = top
+        self.log = os.path.join(top, "home", "state", "audit")
+        self.key = os.path.join(top, "home", "state", "audit.key")
+        self.env = {"SANDGLASS_HOME": os.path.join(top, "home")}
+
+    def audit(self, *words, env=(), **more):
+        return run([SANDGLASS, "audit", *words], cwd=self.top, env={**self.env, **dict(env)}, **more)
+
+    def files(self):
+        return sorted(n for n in os.listdir(self.log) if n.endswith(".jsonl"))
+
+    def lines(self):
+        return [line for name in self.files() for line in open(os.path.join(self.log, name), "rb").read().splitlines(True)]
+
+
+def expect(done, status, out="", err=""):
+    if done.status == status and out in done.out.decode() and err in done.err.decode():
+        return []
+    return [f"not {status}, '{out}', '{err}': {done.tell()} {done.out!r}"]
+
+
+def nothing_is_made_by_reading(p):
+    problems = expect(p.audit("verify"), 2, err="audit.key") + expect(p.audit("show"), 2)
+    if os.path.exists(os.path.join(p.top, "home")):
+        problems.append("something was made")
+    return problems
+
+
+def writers_of_many_processes_make_one_chain(p):
+    """1,000 appends, 8 at a time, each a process of its own."""
+    shell = 'for i in $(seq 125); do "$0" audit append w --details "{\\"i\\":$i}" >/dev/null || exit 1; done'
+    writers = [subprocess.Popen(["sh", "-c", shell, SANDGLASS], env={**ENV, **p.env}) for _ in range(8)]
+    problems = [f"writer: {w.wait()}" for w in writers if w.wait() != 0]
+    problems += expect(p.audit("verify"), 0, "1000 records")
+    return problems
+
+
+def another_program_agrees(p):
+    key = open(p.key, "rb").read().strip()
+    prev, problems = "0" * 64, []
+    for line in p.lines():
+        record = json.loads(line)
+        body = json.dumps({k: v for k, v in record.items() if k != "hmac"}, sort_keys=True)
+        want = hmac.new(key, (prev + body).encode(), hashlib.sha256).hexdigest()
+        if record["prev_hmac"] != prev or record["hmac"] != want:
+            problems.append(f"not the chain: {line!r}")
+        if (json.dumps(record, sort_keys=True) + "\n").encode() != line:
+            problems.append(f"not the bytes of json.dumps: {line!r}")
+        prev = record["hmac"]
+    head = json.load(open(os.path.join(p.log, "head"), encoding="ascii"))
+    if head["hmac"] != prev or int(head["count"]) != len(p.lines()):
+        problems.append(head)
+    return problems[:3]
+
+
+def records_are_shown_as_they_were_given(p):
+    done = p.audit("append", "deploy.start", "--actor", "me", "--resource-type", "host", "--resource-id", "a\nb\x1b[1m",
+                   "--details", '{"ü":[1,null,"x"]}')
+    problems = expect(done, 0)
+    last = json.loads(p.audit("show", "--json", "--last", "1").out)
+    want = {"actor": "me", "event_type": "deploy.start", "resource_type": "host", "resource_id": "a\nb\x1b[1m",
+            "details": {"ü": [1, None, "x"]}}
+    if any(last[k] != v for k, v in want.items()) or last["hmac"] != done.out.decode().strip():
+        problems.append(last)
+    shown = p.audit("show", "--last", "2").out
+    if shown.count(b"\n") != 2 or b"\x1b" in shown or rb"a\nb\x1b[1m" not in shown:
+        problems.append(shown)
+    for words in (["append"], ["append", "a", "b"], ["append", "a", "--details", "[1]"], ["append", "a", "--details", "{"],
+                  ["append", "a", "--details", '{"a":1.5}'], ["show", "x"], ["verify", "x"], ["verify", "--seal", "nowhere"]):
+        done = p.audit(*words)
+        problems += expect(done, 2)
+        if done.err.count(b"\n") != 1:
+            problems.append(f"{words}: {done.err}")
+    return problems
+
+
+def bad_lines_are_named_to_the_byte(p):
+    path = os.path.join(p.log, p.files()[0])
+    whole = open(path, "rb").read()
+    lines = whole.splitlines(True)
+    bad = lines[9].replace(b'"w"', b'"W"', 1)
+    with open(path, "wb") as f:
+        f.write(b"".join(lines[:9] + [bad] + lines[10:19] + [lines[19].replace(b", ", b",  ", 1)] + lines[20:]))
+    done = p.audit("verify", "--json")
+    problems = expect(done, 1)
+    got = [(f["code"], f["line"], f["byte"]) for f in json.loads(done.out)["faults"]]
+    start = sum(map(len, lines[:9]))
+    blank = sum(map(len, lines[:19])) + lines[19].index(b", ") + 2
+    want = [("hmac_mismatch", 10, start), ("not_canonical", 20, blank)]
+    if got != want:
+        problems.append(f"{got}, not {want}")
+    problems += expect(p.audit("verify"), 1, f"{p.files()[0]}:10: byte {start}: hmac_mismatch")
+    problems += expect(p.audit("show", "--last", "1"), 1, err="hmac_mismatch")
+    with open(path, "wb") as f:
+        f.write(whole)
+    return problems + expect(p.audit("verify"), 0)
+
+
+def a_cut_log_is_not_gone_on_with(p):
+    path = os.path.join(p.log, p.files()[-1])
+    whole = open(path, "rb").read()
+    with open(path, "wb") as f:
+        f.write(b"".join(whole.splitlines(True)[:-1]))
+    problems = expect(p.audit("append", "x"), 1, err="audit verify") + expect(p.audit("verify"), 1, "tail_cut")
+    with open(path, "wb") as f:
+        f.write(whole)
+    return problems + expect(p.audit("append", "x"), 0)
+
+
+def a_seal_finds_what_was_put_back(p):
+    seal, jwks, old = (os.path.join(p.top, n) for n in ("seal.json", "jwks.json", "old"))
+
+    def sandglass(*words):
+        return run([SANDGLASS, *words], cwd=p.top, env=p.env)
+
+    problems = expect(sandglass("key", "new"), 0)
+    subprocess.run(["cp", "-a", p.log, old], check=True)
+    problems += expect(p.audit("append", "later"), 0) + expect(p.audit("seal", "--out", seal), 0)
+    with open(jwks, "wb") as f:
+        f.write(sandglass("key", "jwks").out)
+    problems += expect(p.audit("verify", "--seal", seal, "--jwks", jwks), 0, "intact")
+    problems += expect(p.audit("verify", "--seal", seal), 0, "intact", "--expected-keyid")
+    problems += expect(p.audit("verify", "--seal", seal, "--expected-keyid", "x"), 1, "key_unexpected")
+    problems += expect(sandglass("receipt", "verify", seal, "--jwks", jwks), 0, "verified")
+    # The directory as it was before: whole by itself, and shorter than what was sealed.
+    subprocess.run(["rm", "-r", p.log], check=True)
+    subprocess.run(["cp", "-a", old, p.log], check=True)
+    problems += expect(p.audit("verify"), 0, "intact")
+    problems += expect(p.audit("verify", "--seal", seal, "--jwks", jwks), 1, "seal_ahead")
+    # And gone on with from there, in another way.
+    problems += expect(p.audit("append", "never was"), 0) + expect(p.audit("verify"), 0, "intact")
+    return problems + expect(p.audit("verify", "--seal", seal, "--jwks", jwks), 1, "seal_mismatch")
+
+
+def main():
+    require_programs()
+    tap = Tap()
+    cases = [nothing_is_made_by_reading, writers_of_many_processes_make_one_chain, another_program_agrees,
+             records_are_shown_as_they_were_given, bad_lines_are_named_to_the_byte, a_cut_log_is_not_gone_on_with,
+             a_seal_finds_what_was_put_back]
+    with tempfile.TemporaryDirectory(prefix="sandglass-audit-") as top:
+        place = Place(top)
+        for case in cases:
+            tap.case(case.__name__.replace("_", " "), case(place))
+    tap.finish()
+
+
+main()
