@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the manual's pages from the program's own tables and from the prose that is beside this file.
 
-    make.py --names CLI_FOLDER                     the pages of section 1 that there are
+    make.py --names COMMANDS_DEF                   the pages of section 1 that there are
     make.py SANDGLASS WIRE_FOLDER OUT PAGE...      makes them
 
 A line of a page's prose that is one of the comments `.\\" COMMANDS`, `SYNOPSIS`, `OPTIONS`, `REASONS` and `SYSCALLS`
@@ -149,15 +149,10 @@ def page(tables, name):
     return re.sub(rf'^\.\\" ({"|".join(marks)})\n', lambda found: marks[found[1]](short), text, flags=re.M)
 
 
-def names(folder):
-    """The first words of the names in the tables; known before the program is built."""
-    words = set()
-    for name in os.listdir(folder):
-        if name.startswith("cmd_") and name.endswith(".c"):
-            with open(os.path.join(folder, name), encoding="utf-8") as f:
-                text = f.read()
-            words |= {found.split()[0] for found in re.findall(r'^\t\.name = "([a-z ]+)",$', text, re.M)
-                      if not re.search(rf'\.name = "{found}",\n(?:\t.*\n)*?\t\.hidden = true', text)}
+def names(table):
+    """The first words of the commands; known before the program is built."""
+    with open(table, encoding="utf-8") as f:
+        words = set(re.findall(r"^X\(command_([a-z]+)", f.read(), re.M))
     return ["sandglass.1"] + [f"sandglass-{word}.1" for word in sorted(words)]
 
 
