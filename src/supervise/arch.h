@@ -113,10 +113,11 @@ extern const uint32_t arch_nr_limit;
 struct arch_vdso_blob {
 	const unsigned char *code;
 	size_t size;
-	size_t data; /* offset of 5 x u64: realtime sec, nsec, monotonic sec, nsec, realtime usec */
-	size_t ready;	   /* offset of a u32: not 0 once the counter page is mapped */
-	size_t gadget;	   /* offset of a system call instruction followed by a breakpoint */
-	size_t start;	   /* offset of code to run before a new program's own; 0: there is none */
+	size_t data;   /* offset of 6 x u64: realtime sec, nsec, monotonic sec, nsec, realtime usec,
+			* monotonic in nsec */
+	size_t ready;  /* offset of a u32: not 0 once the counter page is mapped */
+	size_t gadget; /* offset of a system call instruction followed by a breakpoint */
+	size_t start;  /* offset of code to run before a new program's own; 0: there is none */
 	size_t start_data; /* offset of 3 x u64: what to unmap, its length, where to go then */
 	struct arch_vdso_entry {
 		const char *symbol; /* as in the kernel's vDSO; a kernel may lack some */
@@ -169,6 +170,54 @@ unsigned arch_insn_length_of(const unsigned char *code, size_t len);
 bool arch_hidden_is(const unsigned char *code, size_t len);
 bool arch_hidden_is_random(const unsigned char *code, size_t len);
 void arch_hidden_emulate(struct regs *regs, const unsigned char *code, size_t len, uint64_t random);
+/*
+ * Instructions that trap, or that a hypervisor makes slow, in the dynamic loader, which executes
+ * some dozens of them in every new program: rdtsc and cpuid. A jump to a stub of ours takes the
+ * place of one and of a few that follow it, which the stub does as well (hidden/inplace.h).
+ */
+enum { ARCH_COVER_MAX = 32, ARCH_STUB_MAX = 96, ARCH_PLACES_MAX = 96, ARCH_TABLES_MAX = 256 };
+struct arch_place {
+	uint64_t address; /* the file's own */
+	uint8_t len;	  /* of all that the jump takes the place of */
+	bool is_counter;  /* else cpuid */
+	unsigned char code[ARCH_COVER_MAX];
+};
+struct arch_places {
+	struct arch_place at[ARCH_PLACES_MAX];
+	size_t count;
+	/* Of the function that was judged last: it jumps by an address that it computes, maybe from
+	 * a table at one of these. */
+	bool jumps_by_table;
+	size_t table_count;
+	uint64_t table[ARCH_TABLES_MAX];
+};
+struct arch_function {
+	const unsigned char *code;
+	size_t len;
+	uint64_t address;
+};
+/* Where in the code, at or after `from`, bytes are that may be one (`len`: nowhere, or never here).
+ */
+size_t arch_places_find(const unsigned char *code, size_t len, size_t from);
+/* Adds the places of one function: those that none of its own branches enters in the middle. */
+void arch_places_judge(const struct arch_function *f, struct arch_places *p);
+/* The 32-bit distance at code + at would, from what stands before it, be that of a branch, or of an
+ * address that is computed. */
+bool arch_places_leads(const unsigned char *code, size_t at);
+/* Addresses: of a place, of its stub, of the counter as 8 bytes, and of what arch_places_cpuid
+ * made.
+ */
+struct arch_stub_at {
+	uint64_t place, stub, counter, cpuid;
+};
+/* Its length; 0: something is out of reach. */
+size_t arch_place_stub(const struct arch_place *place, const struct arch_stub_at *where,
+	unsigned char out[ARCH_STUB_MAX]);
+/* place->len bytes to put there; false: the stub is out of reach. */
+bool arch_place_jump(const struct arch_place *place, const struct arch_stub_at *where,
+	unsigned char out[ARCH_COVER_MAX]);
+/* Code and table that stubs of cpuid call: how long; 0: no room. */
+size_t arch_places_cpuid(unsigned char *out, size_t room);
 /* How to get over it without the guest seeing that. */
 enum arch_step {
 	ARCH_STEP_PLAIN, /* a single step */

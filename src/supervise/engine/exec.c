@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "supervise/engine/entropy.h"
@@ -17,14 +18,19 @@
 #include "supervise/engine/life.h"
 #include "supervise/files/path.h"
 #include "supervise/hidden/hidden.h"
+#include "supervise/hidden/inplace.h"
 #include "supervise/report.h"
 #include "supervise/sys/ptimer.h"
 #include "supervise/sys/sysv.h"
 #include "supervise/engine/vdso.h"
 #include "wire/sysnr.h"
 
-/* Finds what the kernel told the new program about itself. */
-static bool read_auxv(pid_t tid, uint64_t *ret_vdso, uint64_t *ret_random, uint64_t *ret_name)
+/* What the kernel told a new program about itself: addresses, 0 where it did not. */
+struct told {
+	uint64_t vdso, random, name, loader;
+};
+
+static bool read_auxv(pid_t tid, struct told *ret)
 {
 	Elf64_auxv_t auxv[64];
 	char path[32];
@@ -37,18 +43,31 @@ static bool read_auxv(pid_t tid, uint64_t *ret_vdso, uint64_t *ret_random, uint6
 		return false;
 	n = read(fd, auxv, sizeof(auxv));
 	close(fd);
-	for (ssize_t i = 0; i < n / (ssize_t)sizeof(auxv[0]); i++)
+	for (ssize_t i = 0; i < n / (ssize_t)sizeof(auxv[0]); i++) {
+		uint64_t value = auxv[i].a_un.a_val;
+
 		if (auxv[i].a_type == AT_SYSINFO_EHDR)
-			*ret_vdso = auxv[i].a_un.a_val;
+			ret->vdso = value;
 		else if (auxv[i].a_type == AT_RANDOM)
-			*ret_random = auxv[i].a_un.a_val;
+			ret->random = value;
 		else if (auxv[i].a_type == AT_EXECFN)
-			*ret_name = auxv[i].a_un.a_val;
+			ret->name = value;
+		else if (auxv[i].a_type == AT_BASE)
+			ret->loader = value;
+	}
 	return n > 0;
 }
 
+/* The file that was named is the program itself, and no script; false where that is not sure. */
+static bool is_program(const char *name, const struct hidden_programs *p)
+{
+	struct stat st;
+
+	return name[0] == '/' && stat(name, &st) == 0 && st.st_dev == p->dev && st.st_ino == p->ino;
+}
+
 /* Of a script /proc has the interpreter alone: the file that was named is told before it. */
-static void tell_program(struct task *t, uint64_t name)
+static void tell_program(struct task *t, uint64_t name, const struct hidden_programs *p)
 {
 	auto_path struct path named = PATH_NONE;
 	char link[32], path[PATH_MAX], script[PATH_MAX];
@@ -59,7 +78,9 @@ static void tell_program(struct task *t, uint64_t name)
 	if (n < 0)
 		return;
 	path[n] = '\0';
-	if (name && path_find(t, AT_FDCWD, name, 0, &named) == PATH_FOUND &&
+	if (name && gmem_read_string(t, name, script, sizeof(script)) > 0 &&
+		!is_program(script, p) &&
+		path_find_text(t, AT_FDCWD, script, 0, &named) == PATH_FOUND &&
 		path_name(named.fd, script) && strcmp(script, path) != 0)
 		report_exec(t, script);
 	report_exec(t, path);
@@ -129,7 +150,8 @@ static void leave_memory(struct task *t)
 
 void exec_done(struct task *t)
 {
-	uint64_t vdso = 0, random = 0, name = 0;
+	struct told told = {0};
+	struct hidden_programs programs;
 	unsigned char bytes[16];
 	struct regs regs;
 	struct error err;
@@ -140,17 +162,22 @@ void exec_done(struct task *t)
 	sysv_processes_changed();
 	leave_memory(t);
 	t->mm = mm_new();
-	if (!read_auxv(t->tid, &vdso, &random, &name) || arch_regs_read(t->tid, &regs) < 0)
+	if (!read_auxv(t->tid, &told) || arch_regs_read(t->tid, &regs) < 0)
 		return; /* killed meanwhile */
-	t->mm->vdso = vdso;
-	if (vdso && vdso_patch(t->mm, arch_ip(&regs), &err) < 0)
+	t->mm->vdso = told.vdso;
+	hidden_look_up(t, &programs);
+	if (programs.loader && told.loader && told.vdso)
+		inplace_ready(programs.loader, told.loader, told.vdso);
+	if (told.vdso && vdso_patch(t->mm, arch_ip(&regs), &err) < 0)
 		report_not_enforced(REASON_VDSO_UNPATCHED, "could not patch vDSO: %s", err.msg);
-	if (random) {
+	if (programs.loader && told.loader)
+		inplace_put(t->mm, programs.loader);
+	if (told.random) {
 		entropy_draw(t, bytes, sizeof(bytes));
-		if (gmem_write(t, random, bytes, sizeof(bytes)) < 0)
+		if (gmem_write(t, told.random, bytes, sizeof(bytes)) < 0)
 			report_not_enforced(REASON_UNMODELLED, "could not replace AT_RANDOM");
 	}
 	set_up(t, &regs);
-	hidden_exec(t);
-	tell_program(t, name);
+	hidden_exec(t, &programs);
+	tell_program(t, told.name, &programs);
 }

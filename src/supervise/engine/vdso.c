@@ -28,13 +28,22 @@
 #include "supervise/engine/gmem.h"
 #include "supervise/report.h"
 
-enum { PATCH_MAX = 16384, NS_PER_S = 1000000000, TIME_BYTES = 40 };
+enum {
+	PATCH_MAX = 16384,
+	NS_PER_S = 1000000000,
+	TIME_BYTES = 48,
+	PAGE = 4096,
+	ENTRY = 16,
+	COUNTER_AT = 40
+};
 
 static unsigned char patch[PATCH_MAX]; /* bytes of the image from patch_at on */
 static uint64_t patch_at, patch_len;   /* relative to the vDSO's start */
 static uint64_t time_at, ready_at, gadget_at, start_at, start_data_at;
 static uint64_t symbol_at[ARRAY_LEN(((struct arch_vdso_blob *)0)->entries)]; /* 0: there is none */
 static uint64_t data_len; /* of the kernel's own pages below the vDSO */
+static struct vdso_room rooms[VDSO_ROOMS];
+static size_t room_count;
 
 struct image {
 	const unsigned char *base;
@@ -102,11 +111,27 @@ static int find_data(uint64_t vdso, struct error *err)
 	return 0;
 }
 
+static void add_room(uint64_t at, uint64_t end)
+{
+	enum { LEAST = 64 };
+
+	if (room_count < VDSO_ROOMS && end > at && end - at >= LEAST)
+		rooms[room_count++] = (struct vdso_room){at, end - at};
+}
+
+/* The image ends with its section headers; the rest of its last page is mapped, and zeros. */
+static uint64_t end_of(const struct image *v)
+{
+	const Elf64_Ehdr *eh = (const void *)v->base;
+
+	return eh->e_shoff + (uint64_t)eh->e_shnum * eh->e_shentsize;
+}
+
 int vdso_init(struct error *err)
 {
 	const struct arch_vdso_blob *blob = arch_vdso_blob();
 	struct image v = {.base = (const unsigned char *)getauxval(AT_SYSINFO_EHDR)};
-	uint64_t *at = symbol_at, size, end, blob_size = 0;
+	uint64_t *at = symbol_at, size[ARRAY_LEN(symbol_at)] = {0}, end;
 
 	if (!v.base)
 		return error_set(err, ERR_UNSUPPORTED, "the kernel maps no vDSO");
@@ -116,21 +141,22 @@ int vdso_init(struct error *err)
 	if (!v.symbols || !v.strings || !v.symbol_count)
 		return error_set(err, ERR_UNSUPPORTED, "the vDSO has no symbol table");
 	patch_at = UINT64_MAX;
-	end = 0;
+	end = end_of(&v);
+	add_room(end, (end + PAGE - 1) / PAGE * PAGE);
+	end = (end + PAGE - 1) / PAGE * PAGE;
 	for (size_t i = 0; i < blob->entry_count; i++) {
-		at[i] = find_symbol(&v, blob->entries[i].symbol, &size);
+		at[i] = find_symbol(&v, blob->entries[i].symbol, &size[i]);
 		if (!at[i])
 			continue;
-		if (i == 0)
-			blob_size = size;
 		if (at[i] < patch_at)
 			patch_at = at[i];
-		if (at[i] + size > end)
-			end = at[i] + size;
+		if (i != 0)
+			add_room(at[i] + ENTRY, at[i] + size[i]);
 	}
-	if (!at[0] || blob_size < blob->size)
+	if (!at[0] || size[0] < blob->size)
 		return error_set(err, ERR_UNSUPPORTED, "%s has %lu bytes, the stubs need %zu",
-			blob->entries[0].symbol, (unsigned long)blob_size, blob->size);
+			blob->entries[0].symbol, (unsigned long)size[0], blob->size);
+	add_room(at[0] + blob->size, at[0] + size[0]);
 	patch_len = end - patch_at;
 	if (patch_len > PATCH_MAX)
 		return error_set(err, ERR_UNSUPPORTED, "vDSO functions span %lu bytes",
@@ -160,6 +186,22 @@ bool vdso_symbol(size_t i, const char **ret_name, uint64_t *ret_at)
 	return true;
 }
 
+size_t vdso_rooms(const struct vdso_room **ret)
+{
+	*ret = rooms;
+	return room_count;
+}
+
+unsigned char *vdso_text(uint64_t at)
+{
+	return patch + (at - patch_at);
+}
+
+uint64_t vdso_counter(void)
+{
+	return time_at + COUNTER_AT;
+}
+
 uint64_t vdso_data(const struct mm *mm, uint64_t *ret_len)
 {
 	*ret_len = data_len;
@@ -180,6 +222,7 @@ static void time_bytes(unsigned char out[TIME_BYTES])
 	bytes_store_u64(out + 16, mono / NS_PER_S);
 	bytes_store_u64(out + 24, mono % NS_PER_S);
 	bytes_store_u64(out + 32, real % NS_PER_S / 1000);
+	bytes_store_u64(out + COUNTER_AT, mono);
 }
 
 uint64_t vdso_start(const struct mm *mm)

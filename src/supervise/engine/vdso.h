@@ -15,6 +15,19 @@ bool vdso_symbol(size_t i, const char **ret_name, uint64_t *ret_at);
 /* After exec: writes the stubs with the present time into mm, whose vdso address is set. `entry` is
  * the program's first instruction, for vdso_start. */
 MUST_CHECK int vdso_patch(struct mm *mm, uint64_t entry, struct error *err);
+/*
+ * Room for more code of ours: the bodies of functions that are replaced, and the rest of the last
+ * page. Offsets in the vDSO; what is written at vdso_text is in all programs that are patched from
+ * then on.
+ */
+enum { VDSO_ROOMS = 8 };
+struct vdso_room {
+	uint64_t at, len;
+};
+size_t vdso_rooms(const struct vdso_room **ret);
+unsigned char *vdso_text(uint64_t at);
+/* Offset in the vDSO of the time-stamp counter, 8 bytes that move with the clock. */
+uint64_t vdso_counter(void);
 /* Where a new program may begin instead: it unmaps the pages of vdso_data itself and goes to its
  * entry. 0: this architecture has no such code, or it is not there. */
 uint64_t vdso_start(const struct mm *mm);

@@ -2,197 +2,22 @@
 /* Hidden instructions of a file: see files.h. */
 #include "supervise/hidden/files.h"
 
-#include <elf.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "base/bytes.h"
+#include "base/fd.h"
 #include "base/mem.h"
+#include "supervise/hidden/image.h"
+#include "supervise/hidden/inplace.h"
 
-enum {
-	FILES = 512,	    /* remembered; the oldest is forgotten first */
-	ENCODED_UDATA4 = 3, /* of .eh_frame_hdr: DWARF exception header encodings */
-	ENCODED_PCREL_SDATA4 = 0x1b,
-	ENCODED_DATAREL_SDATA4 = 0x3b,
-	HEADER_SIZE = 12,
-	FDE_START = 8, /* length and CIE pointer come before */
-};
+enum { FILES = 512 }; /* remembered; the oldest is forgotten first */
 static const uint64_t size_max = 1ull << 30;
 
 static struct hidden_file files[FILES];
 static unsigned next_file;
-
-/* A file in memory. */
-struct image {
-	const unsigned char *at;
-	size_t size;
-	const Elf64_Phdr *segments;
-	unsigned segment_count;
-	const unsigned char
-		*table;		/* of .eh_frame_hdr: pairs of start and record, relative to it */
-	uint64_t table_address; /* of the section */
-	uint32_t table_count;
-	const unsigned char
-		*records; /* .eh_frame itself, where there is no table: static programs */
-	uint64_t records_address;
-	size_t records_len;
-};
-
-static bool is_inside(const struct image *image, uint64_t offset, uint64_t len)
-{
-	return offset <= image->size && len <= image->size - offset;
-}
-
-static bool read_header(struct image *image)
-{
-	const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)image->at;
-
-	if (image->size < sizeof(*head) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-		head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_phentsize != sizeof(Elf64_Phdr) ||
-		head->e_phoff % 8 != 0 ||
-		!is_inside(image, head->e_phoff, (uint64_t)head->e_phnum * sizeof(Elf64_Phdr)))
-		return false;
-	image->segments = (const Elf64_Phdr *)(const void *)(image->at + head->e_phoff);
-	image->segment_count = head->e_phnum;
-	for (unsigned i = 0; i < image->segment_count; i++)
-		if (!is_inside(image, image->segments[i].p_offset, image->segments[i].p_filesz))
-			return false;
-	return true;
-}
-
-/* Where an address of the file's own lies in it; NULL: nowhere, or less than len bytes. */
-static const unsigned char *at_address(const struct image *image, uint64_t address, uint64_t len)
-{
-	for (unsigned i = 0; i < image->segment_count; i++) {
-		const Elf64_Phdr *s = &image->segments[i];
-
-		if (s->p_type == PT_LOAD && address >= s->p_vaddr &&
-			address - s->p_vaddr <= s->p_filesz &&
-			len <= s->p_filesz - (address - s->p_vaddr))
-			return image->at + s->p_offset + (address - s->p_vaddr);
-	}
-	return NULL;
-}
-
-static void find_table(struct image *image)
-{
-	for (unsigned i = 0; i < image->segment_count; i++) {
-		const Elf64_Phdr *s = &image->segments[i];
-		const unsigned char *p = image->at + s->p_offset;
-
-		if (s->p_type != PT_GNU_EH_FRAME || s->p_filesz < HEADER_SIZE || p[0] != 1 ||
-			p[1] != ENCODED_PCREL_SDATA4 || p[2] != ENCODED_UDATA4 ||
-			p[3] != ENCODED_DATAREL_SDATA4)
-			continue;
-		image->table_count = bytes_load_u32(p + 8);
-		image->table_address = s->p_vaddr;
-		image->table = p + HEADER_SIZE;
-		if (image->table_count > (s->p_filesz - HEADER_SIZE) / 8)
-			image->table_count = 0;
-		return;
-	}
-}
-
-static void find_records(struct image *image)
-{
-	const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)image->at;
-	const Elf64_Shdr *sections, *names;
-
-	if (!head)
-		return;
-	sections = (const Elf64_Shdr *)(const void *)(image->at + head->e_shoff);
-	if (head->e_shentsize != sizeof(*sections) || head->e_shoff % 8 != 0 ||
-		!is_inside(image, head->e_shoff, (uint64_t)head->e_shnum * sizeof(*sections)) ||
-		head->e_shstrndx >= head->e_shnum)
-		return;
-	names = &sections[head->e_shstrndx];
-	for (unsigned i = 0; i < head->e_shnum; i++) {
-		static const char wanted[] = ".eh_frame";
-		const Elf64_Shdr *s = &sections[i];
-
-		if (!is_inside(image, names->sh_offset + s->sh_name, sizeof(wanted)) ||
-			memcmp(image->at + names->sh_offset + s->sh_name, wanted, sizeof(wanted)) !=
-				0 ||
-			s->sh_type == SHT_NOBITS || !is_inside(image, s->sh_offset, s->sh_size))
-			continue;
-		image->records = image->at + s->sh_offset;
-		image->records_address = s->sh_addr;
-		image->records_len = s->sh_size;
-	}
-}
-
-static char *find_interpreter(const struct image *image)
-{
-	for (unsigned i = 0; i < image->segment_count; i++) {
-		const Elf64_Phdr *s = &image->segments[i];
-		const char *name;
-
-		if (!image->at || s->p_type != PT_INTERP || s->p_filesz < 2)
-			continue;
-		name = (const char *)image->at + s->p_offset;
-		if (name[s->p_filesz - 1] == '\0')
-			return mem_strdup(name);
-	}
-	return NULL;
-}
-
-static uint64_t relative(uint64_t base, const unsigned char *p)
-{
-	return base + (uint64_t)(int64_t)(int32_t)bytes_load_u32(p);
-}
-
-/* The same from the records one by one; those in another encoding than compilers use are passed
- * over. */
-static bool find_in_records(const struct image *image, uint64_t address, uint64_t *ret_start)
-{
-	for (size_t at = 0; at + FDE_START + 8 <= image->records_len;) {
-		const unsigned char *record = image->records + at;
-		uint32_t len = bytes_load_u32(record), cie = bytes_load_u32(record + 4);
-		uint64_t start =
-			relative(image->records_address + at + FDE_START, record + FDE_START);
-
-		if (len == 0 || len >= image->records_len - at - 4)
-			return false;
-		if (cie != 0 && cie <= at + 4 &&
-			address - start < bytes_load_u32(record + FDE_START + 4) &&
-			memcmp(image->records + (at + 4 - cie) + FDE_START + 1, "zR", 3) == 0) {
-			*ret_start = start;
-			return true;
-		}
-		at += len + 4;
-	}
-	return false;
-}
-
-/* The function that an address lies in: true, and its start. */
-static bool find_function(const struct image *image, uint64_t address, uint64_t *ret_start)
-{
-	uint32_t low = 0, high = image->table_count;
-	const unsigned char *record;
-	uint64_t where;
-
-	if (!image->table)
-		return find_in_records(image, address, ret_start);
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (relative(image->table_address, image->table + 8ull * middle) <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
-		return false;
-	*ret_start = relative(image->table_address, image->table + 8ull * (low - 1));
-	where = relative(image->table_address, image->table + 8ull * (low - 1) + 4);
-	record = at_address(image, where, FDE_START + 8);
-	/* Its start once more, in the encoding that the length has too. */
-	if (!record || relative(where + FDE_START, record + FDE_START) != *ret_start)
-		return false;
-	return address - *ret_start < bytes_load_u32(record + FDE_START + 4);
-}
 
 static void add_site(
 	struct hidden_file *f, uint64_t offset, const unsigned char *code, unsigned len)
@@ -215,11 +40,11 @@ static void add_unsure(struct hidden_file *f, uint64_t offset)
 static void judge(
 	const struct image *image, const Elf64_Phdr *s, uint64_t offset, struct hidden_file *f)
 {
-	uint64_t address = s->p_vaddr + (offset - s->p_offset), start;
+	uint64_t address = s->p_vaddr + (offset - s->p_offset), start, past;
 	const unsigned char *end = image->at + s->p_offset + s->p_filesz, *code;
 
-	if (!find_function(image, address, &start) ||
-		(code = at_address(image, start, 1)) == NULL) {
+	if (!image_function(image, address, &start, &past) ||
+		(code = image_at(image, start, 1)) == NULL) {
 		add_unsure(f, offset);
 		return;
 	}
@@ -244,17 +69,14 @@ static void search(struct image *image, struct hidden_file *f)
 {
 	uint64_t last = UINT64_MAX;
 
-	if (!read_header(image)) {
+	if (!image_read(image)) {
 		size_t at = arch_hidden_find(image->at, image->size, 0);
 
 		for (; at < image->size; at = arch_hidden_find(image->at, image->size, at + 1))
 			add_unsure(f, at);
 		return;
 	}
-	find_table(image);
-	if (!image->table)
-		find_records(image);
-	f->interpreter = find_interpreter(image);
+	f->interpreter = image_interpreter(image);
 	for (unsigned i = 0; i < image->segment_count; i++) {
 		const Elf64_Phdr *s = &image->segments[i];
 		const unsigned char *code = image->at + s->p_offset;
@@ -270,39 +92,76 @@ static void search(struct image *image, struct hidden_file *f)
 	}
 }
 
-struct hidden_file *hidden_file_get(int fd)
+static uint64_t in_ns(const struct timespec *ts)
 {
-	struct stat st;
-	struct image image = {0};
-	struct hidden_file *f;
+	return (uint64_t)ts->tv_sec * 1000000000 + (uint64_t)ts->tv_nsec;
+}
+
+static struct hidden_file *find(const struct stat *st)
+{
+	uint64_t mtime_ns = in_ns(&st->st_mtim);
+
+	for (unsigned i = 0; i < FILES; i++) {
+		struct hidden_file *f = &files[i];
+
+		if (f->ino != st->st_ino || f->dev != st->st_dev ||
+			f->size != (uint64_t)st->st_size || f->mtime_ns != mtime_ns)
+			continue;
+		f->ctime_ns = in_ns(&st->st_ctim);
+		return f;
+	}
+	return NULL;
+}
+
+static struct hidden_file *add(int fd, const struct stat *st)
+{
+	struct hidden_file *f = &files[next_file++ % FILES];
+	struct image image = {.size = (size_t)st->st_size};
 	void *at;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return NULL;
-	struct hidden_file wanted = {.dev = st.st_dev,
-		.ino = st.st_ino,
-		.size = (uint64_t)st.st_size,
-		.mtime_ns =
-			(uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec};
-
-	for (unsigned i = 0; i < FILES; i++)
-		if (files[i].ino == wanted.ino && files[i].dev == wanted.dev &&
-			files[i].size == wanted.size && files[i].mtime_ns == wanted.mtime_ns)
-			return &files[i];
-	f = &files[next_file++ % FILES];
 	free(f->sites);
 	free(f->interpreter);
-	*f = wanted;
-	if (wanted.size == 0 || wanted.size > size_max)
+	free(f->name);
+	inplace_free(f->inplace);
+	*f = (struct hidden_file){.dev = st->st_dev,
+		.ino = st->st_ino,
+		.size = (uint64_t)st->st_size,
+		.mtime_ns = in_ns(&st->st_mtim),
+		.ctime_ns = in_ns(&st->st_ctim)};
+	if (f->size == 0 || f->size > size_max)
 		return f;
-	at = mmap(NULL, wanted.size, PROT_READ, MAP_PRIVATE, fd, 0);
+	at = mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (at == MAP_FAILED) {
 		*f = (struct hidden_file){0};
 		return NULL;
 	}
 	image.at = at;
-	image.size = wanted.size;
 	search(&image, f);
-	munmap(at, wanted.size);
+	munmap(at, image.size);
 	return f;
+}
+
+struct hidden_file *hidden_file_get(int fd)
+{
+	struct hidden_file *f;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return NULL;
+	f = find(&st);
+	return f ? f : add(fd, &st);
+}
+
+struct hidden_file *hidden_file_at(const char *name, struct stat *ret_st)
+{
+	struct hidden_file *f = NULL;
+	autoclose int fd = -1;
+
+	if (stat(name, ret_st) < 0 || !S_ISREG(ret_st->st_mode))
+		return NULL;
+	f = find(ret_st);
+	if (f)
+		return f;
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd < 0 ? NULL : hidden_file_get(fd);
 }

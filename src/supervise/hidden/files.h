@@ -21,15 +21,22 @@ struct hidden_site {
 
 struct hidden_file {
 	uint64_t dev, ino, size, mtime_ns;
+	uint64_t ctime_ns; /* when it was last looked at */
 	unsigned count;
 	struct hidden_site *sites; /* by offset */
 	unsigned unsure;	   /* how many it cannot tell of */
 	uint64_t unsure_at;	   /* the first one's offset */
 	bool told;
 	char *interpreter; /* NULL: none */
+	char *name;	   /* by hidden_file_at */
+	unsigned loads;	   /* inplace.h: programs that it started as their loader */
+	struct inplace *inplace;
 };
 
 /* Searched once a file, as long as it is not changed. Borrowed; NULL: it cannot be read. */
 struct hidden_file *hidden_file_get(int fd);
+/* The same by name, which costs one call where the file is known; and its state. */
+struct stat;
+struct hidden_file *hidden_file_at(const char *name, struct stat *ret_st);
 
 #endif

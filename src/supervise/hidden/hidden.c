@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
@@ -172,23 +173,27 @@ static bool matters(const struct hidden_file *f)
 	return !f || f->count != 0 || (f->unsure != 0 && !f->told);
 }
 
-void hidden_exec(struct task *t)
+void hidden_look_up(const struct task *t, struct hidden_programs *ret)
 {
-	autoclose int program = -1, interpreter = -1;
-	const struct hidden_file *f;
+	struct stat st = {0};
 	char path[32];
 
-	if (!arch_hidden_any())
-		return;
+	*ret = (struct hidden_programs){0};
 	snprintf(path, sizeof(path), "/proc/%d/exe", t->tid);
-	program = open(path, O_RDONLY | O_CLOEXEC);
-	f = program < 0 ? NULL : hidden_file_get(program);
+	ret->program = hidden_file_at(path, &st);
+	ret->dev = st.st_dev;
+	ret->ino = st.st_ino;
+	if (ret->program && ret->program->interpreter)
+		ret->loader = hidden_file_at(ret->program->interpreter, &st);
+	if (ret->loader && !ret->loader->name)
+		ret->loader->name = mem_strdup(ret->program->interpreter);
+}
+
+void hidden_exec(struct task *t, const struct hidden_programs *p)
+{
 	/* Hardly any program has some: its mappings are not even asked for. */
-	if (!matters(f) && f->interpreter) {
-		interpreter = open(f->interpreter, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		f = interpreter < 0 ? NULL : hidden_file_get(interpreter);
-	}
-	if (matters(f))
+	if (arch_hidden_any() &&
+		(matters(p->program) || (p->program->interpreter && matters(p->loader))))
 		look(t, 0, UINT64_MAX);
 }
 

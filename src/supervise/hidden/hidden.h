@@ -16,9 +16,16 @@
 #include <stdint.h>
 
 #include "supervise/engine/task.h"
+#include "supervise/hidden/files.h"
 
-/* A new program is in place: its own segments and its interpreter's. */
-void hidden_exec(struct task *t);
+/* What a new program is made of; NULL: none, or it cannot be read. */
+struct hidden_programs {
+	struct hidden_file *program, *loader;
+	uint64_t dev, ino; /* the program's */
+};
+void hidden_look_up(const struct task *t, struct hidden_programs *ret);
+/* A new program is in place: its own segments and its loader's. */
+void hidden_exec(struct task *t, const struct hidden_programs *p);
 /* t is about to map this descriptor executable: false when nothing in the file has to be looked at.
  */
 bool hidden_file_matters(int fd);

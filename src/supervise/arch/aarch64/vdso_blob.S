@@ -88,7 +88,7 @@ gadget:
 	brk	#0
 
 	.balign 8
-data:	.quad	0, 0, 0, 0, 0
+data:	.quad	0, 0, 0, 0, 0, 0
 ready:	.word	0
 	.balign 4
 vdso_blob_end:

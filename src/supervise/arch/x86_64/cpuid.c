@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/attr.h"
 
@@ -94,6 +96,17 @@ static const struct row {
 	/* Physical and virtual address bits. */
 	{0x80000008, SUB_ANY, {0x3027, 0, 0, 0}},
 };
+
+/* ARCH_SET_CPUID(1), which changes nothing, is refused where the CPU or the hypervisor cannot
+ * fault. */
+bool cpuid_can_fault(void)
+{
+	static int answer = -1;
+
+	if (answer < 0)
+		answer = syscall(SYS_arch_prctl, CPUID_SET, 1) == 0;
+	return answer;
+}
 
 static void host_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t ret_out[4])
 {

@@ -3,7 +3,10 @@
 #ifndef SUPERVISE_ARCH_X86_64_CPUID_H
 #define SUPERVISE_ARCH_X86_64_CPUID_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+enum { CPUID_SET = 0x1012 }; /* ARCH_SET_CPUID of arch_prctl(2) */
 
 /* Levels of the x86-64 psABI (its section "Micro-Architecture Levels"). */
 enum cpuid_level {
@@ -18,5 +21,7 @@ enum cpuid_level cpuid_host_level(void);
 void cpuid_model_of(enum cpuid_level level, uint32_t leaf, uint32_t subleaf, uint32_t ret_out[4]);
 /* The same for the host's level. */
 void cpuid_model(uint32_t leaf, uint32_t subleaf, uint32_t ret_out[4]);
+/* This CPU and its hypervisor can make cpuid fault, so that guests see the model. */
+bool cpuid_can_fault(void);
 
 #endif

@@ -13,29 +13,16 @@
 #include "supervise/arch/x86_64/decode.h"
 #include "supervise/report.h"
 
-enum { SET_CPUID = 0x1012 }; /* ARCH_SET_CPUID */
-
 int arch_trap_setup(void)
 {
 	return prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
-}
-
-/* ARCH_SET_CPUID(1), which changes nothing, is refused where the CPU or the hypervisor cannot
- * fault. */
-static bool cpuid_can_fault(void)
-{
-	static int answer = -1;
-
-	if (answer < 0)
-		answer = syscall(SYS_arch_prctl, SET_CPUID, 1) == 0;
-	return answer;
 }
 
 size_t arch_exec_calls(struct arch_call ret_calls[ARCH_EXEC_CALLS])
 {
 	if (!cpuid_can_fault())
 		return 0;
-	ret_calls[0] = (struct arch_call){.nr = SYS_arch_prctl, .arg = {SET_CPUID, 0}};
+	ret_calls[0] = (struct arch_call){.nr = SYS_arch_prctl, .arg = {CPUID_SET, 0}};
 	return 1;
 }
 

@@ -130,7 +130,7 @@ start:
 	jmp	*start_data+16(%rip)
 
 	.balign 8
-data:	.quad	0, 0, 0, 0, 0
+data:	.quad	0, 0, 0, 0, 0, 0
 start_data: .quad 0, 0, 0 /* address and length of those pages, the program's entry */
 ready:	.long	0
 vdso_blob_end:
