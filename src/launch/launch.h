@@ -77,9 +77,9 @@ void launch_cleanup(struct launch **l);
 
 /*
  * The deny list that the supervisor installs in the guest under its own trace filter, as BPF
- * (caller frees *ret). Built with libseccomp; refuses what engine-notes and PINNED.md name
- * whether the run is deterministic or not: io_uring, bpf, perf, keyrings, userns, mounts,
- * foreign ABIs, exotic socket families.
+ * (caller frees *ret). libseccomp made it when this was built; it refuses what engine-notes and
+ * PINNED.md name whether the run is deterministic or not: io_uring, bpf, perf, keyrings, userns,
+ * mounts, foreign ABIs, exotic socket families.
  */
 MUST_CHECK int launch_deny_filter(
 	struct contract_filter_insn **ret, size_t *ret_len, struct error *err);

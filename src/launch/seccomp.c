@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The deny list of the guest as BPF: launch_deny_filter of launch.h. Everything else is allowed
- * here; the supervisor's own filter judges it. Where two filters disagree the kernel takes the
- * stricter answer, so nothing that the supervisor injects into a guest may be refused here: mmap,
- * prctl, arch_prctl, seccomp and the like.
+ * The deny list of the guest as BPF: deny_build of deny.h. Everything else is allowed here; the
+ * supervisor's own filter judges it. Where two filters disagree the kernel takes the stricter
+ * answer, so nothing that the supervisor injects into a guest may be refused here: mmap, prctl,
+ * arch_prctl, seccomp and the like.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "launch/launch.h"
+#include "launch/deny.h"
 
 _Static_assert(sizeof(struct contract_filter_insn) == sizeof(struct sock_filter), "same layout");
 
@@ -225,7 +225,7 @@ static int export(
 	return 0;
 }
 
-int launch_deny_filter(struct contract_filter_insn **ret, size_t *ret_len, struct error *err)
+int deny_build(struct contract_filter_insn **ret, size_t *ret_len, struct error *err)
 {
 	CLEANUP(context_cleanup) scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
 
