@@ -100,7 +100,7 @@ static int run(void *values, char **argv)
 
 const struct cli_command command_help = {
 	.name = "help",
-	.arguments = "[COMMAND]",
+	.arguments = "[TOPIC...]",
 	.summary = "Tell about all commands, or about one",
 	.options = options,
 	.size = sizeof(struct values),

@@ -28,7 +28,11 @@ prefix=$(dirname "$(dirname "$(find "$dir" -name sandglass -path '*/bin/*')")")
 check 'help comes from the tables' helps
 check 'the supervisor is in libexec' test -x "$prefix/libexec/sandglass/sandglass-supervise"
 check 'the manual is there' test -f "$prefix/share/man/man1/sandglass-run.1"
+check 'a page that is made of the table alone, too' grep -q 'bash|zsh|fish' "$prefix/share/man/man1/sandglass-completion.1"
+check 'the table of system calls is in the manual' grep -q '^.It Fn openat2 ' "$prefix/share/man/man7/sandglass-determinism.7"
 check 'bash completion is there' test -f "$prefix/share/bash-completion/completions/sandglass"
+check 'zsh completion is there' test -f "$prefix/share/zsh/site-functions/_sandglass"
+check 'fish completion is there' test -f "$prefix/share/fish/vendor_completions.d/sandglass.fish"
 check 'it runs from there' runs
 check 'uninstall' scripts/uninstall "$dir" "${prefix#"$dir"}"
 check 'nothing is left' left
