@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	auto_json json_t *value = NULL, *again = NULL;
+	auto_json json_t *value = NULL, *again = NULL, *third = NULL;
+	struct bytes CLEANUP(bytes_finish) jcs = {0};
 	autofree char *text = NULL, *same = NULL;
 	struct error err;
 
@@ -23,6 +24,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	same = json_text(again);
 	if (strcmp(text, same) != 0)
+		abort();
+	json_write_as(&jcs, value, JSON_JCS);
+	if (json_read((const char *)jcs.data, jcs.len, 1 << 20, &third, &err) < 0 ||
+		!json_equal(value, third))
 		abort();
 	return 0;
 }
