@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/beneath.h"
@@ -19,9 +18,7 @@
 #include "cas/special.h"
 #include "cas/tar.h"
 #include "cas/walk.h"
-
-/* The kernel's own limits (linux/limits.h). */
-enum { XATTR_NAMES_MAX = 65536, XATTR_VALUE_MAX = 65536 };
+#include "cas/xattrs.h"
 
 /* The image that this one is compared with, read in step with the tree. */
 struct base {
@@ -170,74 +167,23 @@ static int put_data(struct freezer *f, const struct walk_entry *e, const struct 
 	return sink_zeros(f->sink, tar_padding(sum), later(hint, sum), err);
 }
 
-/* The attributes of one thing; text and values are owned by it. */
-struct xattrs {
-	char *names;
-	struct tar_xattr *list;
-	size_t count;
-};
-
-static void xattrs_finish(struct xattrs *x)
-{
-	for (size_t i = 0; i < x->count; i++) {
-		void *value = (void *)(uintptr_t)x->list[i].value;
-
-		free(value);
-	}
-	free(x->list);
-	free(x->names);
-}
-
-static int compare_xattrs(const void *a, const void *b)
-{
-	const struct tar_xattr *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
-static int add_xattr(
-	const struct walk_entry *e, int fd, const char *name, struct xattrs *x, struct error *err)
-{
-	autofree char *value = NULL;
-	ssize_t len;
-
-	if (!str_has_prefix(name, "user."))
-		return 0;
-	if (strchr(name, '=')) {
-		autofree char *safe = str_printable(name, strlen(name), 100);
-
-		return error_set(err, ERR_UNSUPPORTED,
-			"the attribute '%s' has a '=' in its name, for which a tar has no form",
-			safe);
-	}
-	value = mem_alloc(XATTR_VALUE_MAX);
-	len = fgetxattr(fd, name, value, XATTR_VALUE_MAX);
-	if (len < 0)
-		return fail("read an attribute of", e, err);
-	x->list = mem_grow(x->list, x->count + 1, sizeof(*x->list));
-	x->list[x->count++] =
-		(struct tar_xattr){name, mem_dup(value, (size_t)len + 1), (size_t)len};
-	return 0;
-}
-
 static int read_xattrs(
 	struct freezer *f, const struct walk_entry *e, int fd, struct xattrs *x, struct error *err)
 {
-	ssize_t len;
-
 	if (!f->policy->has_xattrs)
 		return 0;
-	x->names = mem_alloc(XATTR_NAMES_MAX);
-	len = flistxattr(fd, x->names, XATTR_NAMES_MAX);
-	if (len < 0 && (errno == EOPNOTSUPP || errno == ENOSYS))
-		return 0;
-	if (len < 0)
+	if (xattrs_read(fd, x) < 0)
 		return fail("read the attributes of", e, err);
-	for (ssize_t at = 0; at < len; at += (ssize_t)strlen(x->names + at) + 1)
-		if (add_xattr(e, fd, x->names + at, x, err) < 0)
-			return -1;
-	if (x->count > 0)
-		qsort(x->list, x->count, sizeof(*x->list), compare_xattrs);
+	for (size_t i = 0; i < x->count; i++)
+		if (strchr(x->list[i].name, '=')) {
+			const char *name = x->list[i].name;
+			autofree char *safe = str_printable(name, strlen(name), 100);
+
+			return error_set(err, ERR_UNSUPPORTED,
+				"the attribute '%s' has a '=' in its name, for which a tar has no "
+				"form",
+				safe);
+		}
 	return 0;
 }
 
@@ -262,7 +208,7 @@ static int put_index(struct freezer *f, const struct walk_entry *e, int fd, stru
 
 static int freeze_file(struct freezer *f, const struct walk_entry *e, struct error *err)
 {
-	struct xattrs CLEANUP(xattrs_finish) x = {0};
+	auto_xattrs struct xattrs x = {0};
 	autofree struct tar_piece *pieces = NULL;
 	autoclose int fd =
 		openat(e->dir, e->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -293,7 +239,7 @@ static int freeze_file(struct freezer *f, const struct walk_entry *e, struct err
 
 static int freeze_directory(struct freezer *f, const struct walk_entry *e, struct error *err)
 {
-	struct xattrs CLEANUP(xattrs_finish) x = {0};
+	auto_xattrs struct xattrs x = {0};
 	struct tar_entry t = {.type = TAR_DIRECTORY, .path = e->path};
 	struct stat st;
 	uint64_t hint;

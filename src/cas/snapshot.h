@@ -70,6 +70,15 @@ MUST_CHECK int snapshot_thaw(struct cas *c, const char *digest, int dir,
 	const struct cas_progress *progress, char **ret_special, struct error *err);
 
 /*
+ * Makes in the empty directory `to` what thawing a snapshot of `from` would, at once; the times of
+ * files and their user.* attributes come along. *ret_shared: blocks are shared with the files of
+ * `from` as far as the file system goes (reflinks), and not copied. *ret_special as above. What an
+ * error leaves is the caller's to remove. policy.git is KEEP or DROP; base is not looked at.
+ */
+MUST_CHECK int snapshot_copy(int from, const struct snapshot_policy *policy, int to,
+	bool *ret_shared, char **ret_special, struct error *err);
+
+/*
  * A snapshot's record: the second object, which holds what a tree does not say (root, environment,
  * time-out...) and names the tree. Its digest stands for both. manifest is borrowed.
  */

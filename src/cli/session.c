@@ -70,6 +70,8 @@ json_t *cli_session_json(const struct session_record *r)
 	json_put(object, "backend", json_str(r->backend));
 	json_put(object, "created", json_u64(r->created_s));
 	json_put(object, "base", r->base[0] ? json_str(r->base) : json_null());
+	json_put(object, "parent", r->parent[0] ? json_str(r->parent) : json_null());
+	json_put(object, "made", r->made[0] ? json_str(r->made) : json_null());
 	json_put(object, "owner", r->owner ? json_u64((uint64_t)r->owner) : json_null());
 	json_put(object, "manifest", manifest);
 	return object;

@@ -242,6 +242,41 @@ static void an_unknown_snapshot_is_missing(struct test *t)
 		ERR_USAGE, "resuming nonsense");
 }
 
+static void a_fork_freezes_alike_and_outlives_its_parent(struct test *t)
+{
+	struct snapshot_policy policy = {.git = SNAPSHOT_GIT_KEEP};
+	char ids[1][SESSION_ID_SIZE], first[DIGEST_TEXT], second[DIGEST_TEXT];
+	struct session *fork = NULL, *own = t->session;
+	auto_ran struct ran r = {0};
+	struct error err = {0};
+
+	if (!test_sh(t,
+		    "mkdir -p d/e shut; echo 1 > d/f; chmod 0640 d/f; ln -s /workspace/d l; ln d/f "
+		    "g; echo 2 > shut/h; chmod 0500 shut; mkfifo q; truncate -s 2M holes",
+		    &r))
+		return;
+	if (session_fork(t->session, 1, 0, ids, &err) < 0) {
+		test_fail(t, "fork: %s", err.msg);
+		return;
+	}
+	if (session_snapshot(t->session, &policy, first, &err) < 0 ||
+		session_destroy(t->store, t->id, &err) < 0 ||
+		session_open(t->store, ids[0], &fork, &err) < 0 ||
+		session_snapshot(fork, &policy, second, &err) < 0) {
+		test_fail(t, "%s", err.msg);
+	} else {
+		test_expect(t, strcmp(first, second) == 0, "the fork's digest is another");
+		test_expect(t,
+			strcmp(session_record(fork)->parent, t->id) == 0 &&
+				session_record(fork)->made[0],
+			"the fork does not tell where it is from");
+		t->session = fork;
+		test_holds(t, "d/f", "1\n");
+		t->session = own;
+	}
+	test_end_other(t, ids[0], fork);
+}
+
 static void forks_are_apart(struct test *t)
 {
 	enum { COUNT = 3 };
@@ -300,6 +335,7 @@ const struct test_row test_rows_snapshots[] = {
 	{"the_manifest_travels", the_manifest_travels, SANDBOX_SNAPSHOT,
 		"{\"root\":\"/srv/w\",\"env\":{\"KEPT\":\"yes\"},\"timeout_seconds\":77}"},
 	ROW(an_unknown_snapshot_is_missing),
+	ROW(a_fork_freezes_alike_and_outlives_its_parent),
 	ROW(forks_are_apart),
 	{0},
 };

@@ -106,6 +106,37 @@ int hostdir_thaw(struct sandbox *s, struct cas *c, const char *digest, struct er
 	return special ? save_special(s, special, err) : 0;
 }
 
+/* NULL when there is none. */
+static int load_special(const struct sandbox *s, char **ret, struct error *err)
+{
+	autofree char *path = path_join(s->home, "special");
+	autoclose int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	size_t len;
+
+	*ret = NULL;
+	if (fd < 0)
+		return errno == ENOENT ? 0 : error_sys(err, "read '%.300s'", path);
+	return fd_slurp(fd, SNAPSHOT_SPECIAL_MAX, ret, &len, err);
+}
+
+int hostdir_copy(struct sandbox *s, struct sandbox *from, enum snapshot_git git,
+	const char **ret_how, struct error *err)
+{
+	struct snapshot_policy policy = {.git = git};
+	autofree char *before = NULL, *special = NULL;
+	autoclose int dir = -1, source = -1;
+	bool shared;
+
+	if (hostdir_make(s, err) < 0 || hostdir_open(s, &dir, err) < 0 ||
+		hostdir_open(from, &source, err) < 0 || load_special(from, &before, err) < 0)
+		return -1;
+	policy.special = before;
+	if (snapshot_copy(source, &policy, dir, &shared, &special, err) < 0)
+		return -1;
+	*ret_how = shared ? "reflink" : "copy";
+	return special ? save_special(s, special, err) : 0;
+}
+
 int hostdir_read(struct sandbox *s, const char *path, size_t max, char **ret, size_t *ret_len,
 	struct error *err)
 {
@@ -133,19 +164,6 @@ int hostdir_ls(struct sandbox *s, const char *path, struct sandbox_names *ret, s
 	if (hostdir_open(s, &dir, err) < 0)
 		return -1;
 	return inside_ls(&(struct inside){dir, s->manifest.root}, path, ret, err);
-}
-
-/* NULL when there is none. */
-static int load_special(const struct sandbox *s, char **ret, struct error *err)
-{
-	autofree char *path = path_join(s->home, "special");
-	autoclose int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	size_t len;
-
-	*ret = NULL;
-	if (fd < 0)
-		return errno == ENOENT ? 0 : error_sys(err, "read '%.300s'", path);
-	return fd_slurp(fd, SNAPSHOT_SPECIAL_MAX, ret, &len, err);
 }
 
 int hostdir_freeze(struct sandbox *s, struct cas *c, const struct snapshot_policy *policy,

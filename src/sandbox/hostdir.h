@@ -26,6 +26,9 @@ MUST_CHECK int hostdir_fill(struct sandbox *s, struct error *err);
 /* Members of struct sandbox_driver. */
 MUST_CHECK int hostdir_thaw(
 	struct sandbox *s, struct cas *c, const char *digest, struct error *err);
+/* The .git of `from` goes the way that git says. */
+MUST_CHECK int hostdir_copy(struct sandbox *s, struct sandbox *from, enum snapshot_git git,
+	const char **ret_how, struct error *err);
 MUST_CHECK int hostdir_read(struct sandbox *s, const char *path, size_t max, char **ret,
 	size_t *ret_len, struct error *err);
 MUST_CHECK int hostdir_write(struct sandbox *s, const char *path, const void *data, size_t len,

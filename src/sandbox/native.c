@@ -48,6 +48,11 @@ static int create(struct sandbox *s, struct error *err)
 	return hostdir_fill(s, err);
 }
 
+static int copy(struct sandbox *s, struct sandbox *from, const char **ret_how, struct error *err)
+{
+	return hostdir_copy(s, from, SNAPSHOT_GIT_KEEP, ret_how, err);
+}
+
 static int exec(struct sandbox *s, const struct sandbox_exec *x, struct sandbox_result *ret,
 	struct error *err)
 {
@@ -77,6 +82,7 @@ const struct sandbox_driver driver_native = {
 	.probe = probe,
 	.create = create,
 	.thaw = hostdir_thaw,
+	.copy = copy,
 	.exec = exec,
 	.read = hostdir_read,
 	.write = hostdir_write,

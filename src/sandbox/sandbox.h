@@ -145,6 +145,12 @@ struct sandbox_driver {
 	int (*create)(struct sandbox *s, struct error *err);
 	/* Fills an empty home with the tree of a snapshot. Needs SNAPSHOT, as freeze does. */
 	int (*thaw)(struct sandbox *s, struct cas *c, const char *digest, struct error *err);
+	/*
+	 * Fills an empty home with what another sandbox of this driver holds, in which nobody works
+	 * meanwhile; *ret_how is a word for how (static). NULL: forks are thawed from a snapshot.
+	 */
+	int (*copy)(
+		struct sandbox *s, struct sandbox *from, const char **ret_how, struct error *err);
 	int (*exec)(struct sandbox *s, const struct sandbox_exec *x, struct sandbox_result *ret,
 		struct error *err);
 	/* The whole of a regular file (caller frees); more than max is ERR_LIMIT. */

@@ -119,6 +119,17 @@ static int freeze(struct sandbox *s, struct cas *c, const struct snapshot_policy
 	return hostdir_freeze(s, c, &p, ret, err);
 }
 
+/* What comes of it is a plain directory: a worktree is its repository's, which knows of one. */
+static int copy(struct sandbox *s, struct sandbox *from, const char **ret_how, struct error *err)
+{
+	autofree char *repo = NULL;
+	int linked = find_repo(from, &repo, err);
+
+	if (linked < 0)
+		return -1;
+	return hostdir_copy(s, from, linked ? SNAPSHOT_GIT_DROP : SNAPSHOT_GIT_KEEP, ret_how, err);
+}
+
 static int stop_nothing(struct sandbox *s, struct error *err)
 {
 	(void)s;
@@ -151,6 +162,7 @@ const struct sandbox_driver driver_worktree = {
 	.probe = probe,
 	.create = create,
 	.thaw = hostdir_thaw,
+	.copy = copy,
 	.exec = exec,
 	.read = hostdir_read,
 	.write = hostdir_write,

@@ -57,6 +57,8 @@ static char *encode(const struct session_record *r)
 	json_put(value, "backend", json_str(r->backend));
 	json_put(value, "manifest", json_str(r->manifest));
 	json_put(value, "base", json_str(r->base));
+	json_put(value, "parent", json_str(r->parent));
+	json_put(value, "made", json_str(r->made));
 	json_put(value, "created", json_u64(r->created_s));
 	json_put(value, "owner", json_u64((uint64_t)r->owner));
 	json_put(value, "owner_start", json_u64(r->owner_start));
@@ -109,6 +111,19 @@ static int take_state(const char *name, enum session_state *ret, struct error *e
 	return error_set(err, ERR_FORMAT, "the session's record: no state '%.32s'", name);
 }
 
+/* A key that earlier records do not have. */
+static int take_optional(
+	const json_t *value, const char *key, char *ret, size_t size, struct error *err)
+{
+	const char *text = "";
+
+	if (json_object_get(value, key) && take_string(value, key, &text, err) < 0)
+		return -1;
+	return (size_t)snprintf(ret, size, "%s", text) < size
+		       ? 0
+		       : error_set(err, ERR_FORMAT, "the session's record: malformed '%s'", key);
+}
+
 static int decode(const json_t *value, struct session_record *r, struct error *err)
 {
 	const char *format, *id, *state, *backend, *manifest, *base;
@@ -132,6 +147,9 @@ static int decode(const json_t *value, struct session_record *r, struct error *e
 		return error_set(err, ERR_FORMAT, "the session's record: malformed id or base");
 	snprintf(r->id, sizeof(r->id), "%s", id);
 	snprintf(r->base, sizeof(r->base), "%s", base);
+	if (take_optional(value, "parent", r->parent, sizeof(r->parent), err) < 0 ||
+		take_optional(value, "made", r->made, sizeof(r->made), err) < 0)
+		return -1;
 	r->owner = (int64_t)owner;
 	r->backend = mem_strdup(backend);
 	r->manifest = mem_strdup(manifest);

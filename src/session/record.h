@@ -25,11 +25,13 @@ struct session_record {
 	char id[SESSION_ID_SIZE];
 	enum session_state state;
 	char *backend;
-	char *manifest;		/* manifest_kept's JSON */
-	char base[DIGEST_TEXT]; /* the snapshot that it began as, or "" */
-	uint64_t created_s;	/* host time since 1970 */
-	int64_t owner;		/* process that it ends with, or 0 */
-	uint64_t owner_start;	/* of it, in ticks since boot: pids come again */
+	char *manifest;		      /* manifest_kept's JSON */
+	char base[DIGEST_TEXT];	      /* the snapshot that it began as, or "" */
+	char parent[SESSION_ID_SIZE]; /* the session that it is a fork of, or "" */
+	char made[16];		      /* how its files came: manifest, snapshot, copy, reflink */
+	uint64_t created_s;	      /* host time since 1970 */
+	int64_t owner;		      /* process that it ends with, or 0 */
+	uint64_t owner_start;	      /* of it, in ticks since boot: pids come again */
 };
 void session_record_finish(struct session_record *r);
 #define auto_session_record CLEANUP(session_record_finish)

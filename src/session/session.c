@@ -56,22 +56,34 @@ const struct manifest *session_manifest(const struct session *s)
 struct beginning {
 	const char *backend;
 	const struct manifest *manifest;
-	const char *tree; /* digest, or NULL */
-	const char *base; /* what the user named, or NULL */
+	const char *tree;	/* digest, or NULL */
+	const char *base;	/* what the user named, or NULL */
+	struct session *parent; /* that it is a fork of, locked by us; or NULL */
 	int64_t owner;
 };
 
-static int fill(
-	struct session_store *s, const struct beginning *b, const char *home, struct error *err)
+static int fill(struct session_store *s, const struct beginning *b, const char *home,
+	struct session_record *r, struct error *err)
 {
+	const char *how = b->tree ? "snapshot" : "manifest";
+
 	auto_sandbox struct sandbox box = {0};
 	struct cas *cas = NULL;
 
 	if (sandbox_open(&box, b->backend, home, b->manifest, err) < 0)
 		return -1;
-	if (!b->tree)
-		return box.driver->create(&box, err);
-	return session_store_cas(s, &cas, err) < 0 ? -1 : box.driver->thaw(&box, cas, b->tree, err);
+	if (b->parent && !b->tree) {
+		if (box.driver->copy(&box, &b->parent->sandbox, &how, err) < 0)
+			return -1;
+	} else if (b->tree) {
+		if (session_store_cas(s, &cas, err) < 0 ||
+			box.driver->thaw(&box, cas, b->tree, err) < 0)
+			return -1;
+	} else if (box.driver->create(&box, err) < 0) {
+		return -1;
+	}
+	snprintf(r->made, sizeof(r->made), "%s", how);
+	return 0;
 }
 
 static int make_home(const struct place *p, const char *id, struct error *err)
@@ -114,9 +126,11 @@ static int begin(struct session_store *s, const struct beginning *b, char ret_id
 	memcpy(r.id, ret_id, SESSION_ID_SIZE);
 	if (b->base)
 		snprintf(r.base, sizeof(r.base), "%s", b->base);
+	if (b->parent)
+		memcpy(r.parent, b->parent->record.id, SESSION_ID_SIZE);
 	home = place_home(s, r.id);
 	if (session_record_write(p.dir, &r, err) == 0 && make_home(&p, r.id, err) == 0 &&
-		fill(s, b, home, err) == 0) {
+		fill(s, b, home, &r, err) == 0) {
 		r.state = SESSION_READY;
 		if (session_record_write(p.dir, &r, err) == 0)
 			return 0;
@@ -309,42 +323,46 @@ static int read_snapshot(struct session_store *s, const char *digest, char ret_t
 	return manifest_parse(text, strlen(text), "/", ret, err);
 }
 
-int session_resume(struct session_store *s, const char *digest, const char *backend, int64_t owner,
+static int resume(struct session_store *s, const char *digest, struct beginning *b,
 	char ret_id[SESSION_ID_SIZE], struct error *err)
 {
 	auto_manifest struct manifest m = {0};
 	char tree[DIGEST_TEXT], whole[DIGEST_TEXT];
-	struct beginning b = {.backend = backend ? backend : "native",
-		.manifest = &m,
-		.tree = tree,
-		.base = whole,
-		.owner = owner};
 	const struct sandbox_driver *d;
 
 	if (!cas_digest_find(digest, whole))
 		return error_set(err, ERR_USAGE, "'%.80s' is no digest of a snapshot", digest);
-	if (sandbox_driver_find(b.backend, &d, err) < 0 ||
+	if (sandbox_driver_find(b->backend, &d, err) < 0 ||
 		read_snapshot(s, whole, tree, &m, err) < 0)
 		return -1;
 	m.requires |= SANDBOX_SNAPSHOT;
-	return sandbox_check(d, &m, err) < 0 ? -1 : begin(s, &b, ret_id, err);
+	b->manifest = &m;
+	b->tree = tree;
+	b->base = whole;
+	return sandbox_check(d, &m, err) < 0 ? -1 : begin(s, b, ret_id, err);
 }
 
-int session_fork(struct session *s, size_t count, int64_t owner, char (*ret_ids)[SESSION_ID_SIZE],
-	struct error *err)
+int session_resume(struct session_store *s, const char *digest, const char *backend, int64_t owner,
+	char ret_id[SESSION_ID_SIZE], struct error *err)
 {
-	struct snapshot_policy policy = {.git = SNAPSHOT_GIT_KEEP};
-	char digest[DIGEST_TEXT];
-	struct error ignored;
+	struct beginning b = {.backend = backend ? backend : "native", .owner = owner};
 
-	if (count < 1 || count > SESSION_FORKS_MAX)
-		return error_set(
-			err, ERR_USAGE, "a fork makes 1 to %d sessions", SESSION_FORKS_MAX);
-	if (freeze(s, &policy, digest, err) < 0)
-		return -1;
+	return resume(s, digest, &b, ret_id, err);
+}
+
+/* All or none. digest NULL: each is a copy of the parent, which is locked. */
+static int make_forks(struct session *s, const char *digest, size_t count, int64_t owner,
+	char (*ret_ids)[SESSION_ID_SIZE], struct error *err)
+{
 	for (size_t i = 0; i < count; i++) {
-		if (session_resume(s->store, digest, s->record.backend, owner, ret_ids[i], err) ==
-			0)
+		struct beginning b = {.backend = s->record.backend,
+			.manifest = &s->sandbox.manifest,
+			.parent = s,
+			.owner = owner};
+		struct error ignored;
+
+		if ((digest ? resume(s->store, digest, &b, ret_ids[i], err)
+			    : begin(s->store, &b, ret_ids[i], err)) == 0)
 			continue;
 		while (i-- > 0)
 			if (session_destroy(s->store, ret_ids[i], &ignored) < 0)
@@ -352,4 +370,26 @@ int session_fork(struct session *s, size_t count, int64_t owner, char (*ret_ids)
 		return -1;
 	}
 	return 0;
+}
+
+int session_fork(struct session *s, size_t count, int64_t owner, char (*ret_ids)[SESSION_ID_SIZE],
+	struct error *err)
+{
+	struct snapshot_policy policy = {.git = SNAPSHOT_GIT_KEEP};
+	auto_session_record struct session_record now = {0};
+	auto_place struct place p = {-1, -1};
+	char digest[DIGEST_TEXT];
+
+	if (count < 1 || count > SESSION_FORKS_MAX)
+		return error_set(
+			err, ERR_USAGE, "a fork makes 1 to %d sessions", SESSION_FORKS_MAX);
+	if (!s->sandbox.driver->copy)
+		return freeze(s, &policy, digest, err) < 0
+			       ? -1
+			       : make_forks(s, digest, count, owner, ret_ids, err);
+	/* Nobody else may work in it: half a change is nobody's tree. */
+	if (place_open(s->store, s->record.id, PLACE_EXCLUSIVE, QUIET_MS, &p, err) < 0 ||
+		read_record(&p, s->record.id, &now, err) < 0)
+		return -1;
+	return make_forks(s, NULL, count, owner, ret_ids, err);
 }

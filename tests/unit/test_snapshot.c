@@ -371,6 +371,53 @@ static void attributes_come_by_option(void **state)
 	assert_string_equal(value, "1\n2");
 }
 
+/* Where the file system has any; elsewhere both trees have none. */
+static void add_attributes(const struct scratch *s)
+{
+	static const char *const names[] = {"tree/large", "tree/d", "tree/shut"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		autofree char *path = scratch_path(s, names[i]);
+
+		(void)!setxattr(path, "user.mine", names[i], strlen(names[i]), 0);
+	}
+}
+
+static void a_copy_is_what_a_thaw_would_make(void **state)
+{
+	const struct scratch *s = *state;
+	struct snapshot_policy policy = {.has_xattrs = true};
+	autofree char *first = NULL, *second = NULL, *special = NULL;
+	autoclose int tree = -1, copy = -1;
+	struct error err = {0};
+	bool shared = false;
+
+	assert_int_equal(
+		scratch_shell(s,
+			"mkdir tree copy; cd tree; mkdir -p e d/sub shut sticky; echo 1 "
+			">d/f; ln d/f hard; ln -s /nowhere l; ln -s d m; chmod 0640 d/f; "
+			"echo 2 >shut/g; chmod 4711 shut/g; chmod 0500 shut; chmod 1777 "
+			"sticky; mkfifo d/q; truncate -s 3M holes; printf x >>holes; head -c "
+			"700000 /dev/zero >large; touch -d @1000000000.25 large"),
+		0);
+	tree = scratch_dir(s, "tree");
+	copy = scratch_dir(s, "copy");
+	add_attributes(s);
+	assert_int_equal(snapshot_copy(tree, &policy, copy, &shared, &special, &err), 0);
+	assert_string_equal(special, "d/q\tfifo\n");
+	first = digest_with(s, "tree", policy);
+	policy.special = special;
+	second = digest_with(s, "copy", policy);
+	assert_string_equal(first, second);
+	assert_int_equal(
+		scratch_shell(s,
+			"[ \"$(stat -c %y tree/large)\" = \"$(stat -c %y copy/large)\" ] && "
+			"[ $(stat -c %b copy/holes) -lt 100 ] && [ ! copy/hard -ef copy/d/f "
+			"] && echo new >copy/d/f && [ \"$(cat tree/d/f)\" = 1 ]; r=$?; chmod "
+			"u+w tree/shut copy/shut; exit $r"),
+		0);
+}
+
 static void special_files_are_told_and_told_again(void **state)
 {
 	const struct scratch *s = *state;
@@ -724,6 +771,7 @@ int main(void)
 		CASE(holes_cost_nothing_and_are_no_difference),
 		CASE(other_tars_read_a_file_with_holes),
 		CASE(attributes_come_by_option),
+		CASE(a_copy_is_what_a_thaw_would_make),
 		CASE(special_files_are_told_and_told_again),
 		CASE(the_reserved_name_is_free_without_special_files),
 		CASE(git_is_kept_dropped_or_normalised),
