@@ -8,6 +8,7 @@
 #include "base/remove.h"
 #include "base/str.h"
 #include "git/files.h"
+#include "git/source.h"
 
 static int tree_of(
 	git_commit *commit, git_tree **ret, char ret_commit[REPO_COMMIT_SIZE], struct error *err)
@@ -28,7 +29,7 @@ static int export_to(
 	auto_git_tree git_tree *tree = NULL;
 	int found;
 
-	if (files_check_sparse(s, err) < 0 || lib_open(s->path, &repo, err) < 0)
+	if (files_check_sparse(s, err) < 0 || source_open(s, &repo, err) < 0)
 		return -1;
 	found = lib_find_commit(repo, s->branch, &commit, err);
 	if (found <= 0) {
@@ -116,7 +117,7 @@ static int checkout_to(const struct repo_source *s, const char *dir, int fd,
 	int found;
 
 	/* Opened first: a path that is none may not be taken for an address. */
-	if (files_check_sparse(s, err) < 0 || lib_open(s->path, &source, err) < 0 ||
+	if (files_check_sparse(s, err) < 0 || source_open(s, &source, err) < 0 ||
 		fetch(git_repository_commondir(source), dir, &repo, err) < 0)
 		return -1;
 	found = lib_find_commit(source, s->branch, &commit, err);

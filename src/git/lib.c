@@ -43,7 +43,7 @@ static void start(void)
 	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
 		if (git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "") < 0)
 			abort();
-	/* Reading somebody else's repository is what we are here for; nothing of it is run. */
+	/* Nothing of a repository is run, so that its owner matters to sources alone: source.c. */
 	if (git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0) < 0)
 		abort();
 }

@@ -16,7 +16,9 @@
 enum { REPO_COMMIT_SIZE = 41 }; /* 40 hex digits and a NUL */
 
 struct repo_source {
-	const char *path;   /* of a repository, a working tree or a linked worktree of it */
+	const char *path; /* of a repository, a working tree or a linked worktree of it */
+	/* It may be another user's, and be made of what lies elsewhere: see source.h. */
+	bool trusted;
 	const char *branch; /* a branch, tag or commit; NULL: what HEAD is at */
 	/* Paths of files and directories, from the top; count 0: everything. */
 	const char *const *sparse;

@@ -22,6 +22,7 @@
 #include "base/remove.h"
 #include "base/str.h"
 #include "git/files.h"
+#include "git/source.h"
 
 enum { WORKTREES_MAX = 100000 };
 
@@ -130,7 +131,7 @@ int repo_worktree_add(const struct repo_source *s, const char *name, const char 
 	int r;
 
 	if (check_name(name, err) < 0 || files_check_sparse(s, err) < 0 ||
-		lib_open(s->path, &repo, err) < 0)
+		source_open(s, &repo, err) < 0)
 		return -1;
 	worktrees = open_worktrees(repo, true);
 	if (worktrees < 0)

@@ -34,6 +34,7 @@ struct repo_source hostdir_repo(const struct sandbox *s)
 {
 	const struct manifest_repo *repo = &s->manifest.repo;
 	struct repo_source source = {.path = repo->src_path,
+		.trusted = repo->trusted,
 		.branch = repo->branch,
 		.sparse = (const char *const *)repo->sparse_paths};
 

@@ -191,10 +191,19 @@ static int take_sparse(struct parsing *p, const json_t *value, void *at)
 	return 0;
 }
 
+static int take_trust(struct parsing *p, const json_t *value, void *at)
+{
+	(void)at;
+	if (!json_is_boolean(value))
+		return wrong(p, "neither true nor false");
+	p->m->repo.trusted = json_is_true(value);
+	return 0;
+}
+
 static int take_repo(struct parsing *p, const json_t *value, void *unused)
 {
 	static const struct key keys[] = {{"src_path", take_src_path}, {"branch", take_branch},
-		{"sparse_paths", take_sparse}, {0}};
+		{"sparse_paths", take_sparse}, {"trust", take_trust}, {0}};
 
 	(void)unused;
 	if (take_object(p, value, keys, NULL) < 0)

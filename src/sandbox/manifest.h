@@ -26,6 +26,7 @@ struct manifest_file {
 struct manifest_repo {
 	char *src_path;	     /* NULL: there is no repo */
 	char *branch;	     /* or NULL: what HEAD names */
+	bool trusted;	     /* whoever made it may let it lead elsewhere */
 	char **sparse_paths; /* NULL-terminated, or NULL: all */
 };
 

@@ -389,6 +389,100 @@ static void nobody_waits_at_a_fifo_of_a_repository(void **state)
 	}
 }
 
+/* What is at "evil" is refused, and taken when it is trusted. */
+static void leads_out(const struct scratch *s, const char *how, const char *what)
+{
+	autofree char *path = scratch_path(s, "evil"), *to = scratch_path(s, "to");
+	struct repo_source from = {.path = path};
+	char commit[REPO_COMMIT_SIZE];
+	struct error err;
+
+	assert_int_equal(scratch_shell(s, "rm -rf evil to"), 0);
+	assert_int_equal(scratch_shell(s, how), 0);
+	assert_int_equal(repo_checkout(&from, to, commit, &err), -1);
+	assert_int_equal(err.code, ERR_ESCAPE);
+	if (!strstr(err.msg, what))
+		fail_msg("'%s' does not tell of %s", err.msg, what);
+	assert_int_not_equal(access(to, F_OK), 0);
+	assert_int_equal(repo_worktree_add(&from, "w", NULL, to, commit, &err), -1);
+	assert_int_equal(err.code, ERR_ESCAPE);
+	from.trusted = true;
+	must(repo_export(&from, to, commit, &err), &err);
+}
+
+static void a_source_that_leads_elsewhere_is_refused(void **state)
+{
+	const struct scratch *s = *state;
+
+	leads_out(s, "mkdir evil; echo \"gitdir: $PWD/src/.git\" >evil/.git", ".git");
+	leads_out(s, "mkdir evil; ln -s ../src/.git evil/.git", ".git");
+	leads_out(s, GIT_ENV "git clone -q --shared src evil", "alternates");
+	leads_out(s,
+		GIT_ENV
+		"git clone -q src evil; rm -rf evil/.git/objects; ln -s ../../src/.git/objects "
+		"evil/.git/objects",
+		"objects");
+	leads_out(s,
+		GIT_ENV "git clone -q --no-hardlinks src evil; cd evil/.git/objects; d=$(ls | grep "
+			"-v -e info -e pack | head -1); [ -n \"$d\" ] || d=$(ls -d pack); mv $d "
+			"../kept; ln -s ../kept $d",
+		"'");
+	leads_out(s,
+		"cp -a src evil; cd evil/.git; echo ../../src/.git >commondir; rm -rf objects refs",
+		"commondir");
+	/* It says that it is a worktree, and the repository knows nothing of it. */
+	leads_out(s,
+		"mkdir -p evil src/.git/worktrees/w; cp src/.git/HEAD src/.git/worktrees/w; echo "
+		"../.. >src/.git/worktrees/w/commondir; echo \"$PWD/other/.git\" "
+		">src/.git/worktrees/w/gitdir; echo \"gitdir: $PWD/src/.git/worktrees/w\" "
+		">evil/.git",
+		".git");
+}
+
+static void a_worktree_that_its_repository_knows_is_a_source(void **state)
+{
+	const struct scratch *s = *state;
+	autofree char *path = scratch_path(s, "linked"), *to = scratch_path(s, "to");
+	struct repo_source from = {.path = path};
+	char commit[REPO_COMMIT_SIZE];
+	struct error err;
+
+	assert_int_equal(scratch_shell(s, GIT_ENV "cd src; git worktree add -q ../linked side"), 0);
+	must(repo_checkout(&from, to, commit, &err), &err);
+	assert_int_equal(scratch_shell(s, "[ -e to/side ]"), 0);
+}
+
+static void another_users_repository_is_refused(void **state)
+{
+	enum { SELF = 65534 };
+	const struct scratch *s = *state;
+	autofree char *path = scratch_path(s, "src"), *to = scratch_path(s, "to/x");
+	struct repo_source from = {.path = path};
+	int status;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(
+		scratch_shell(s, "chmod 755 .; chown -R 12345 src; mkdir to; chown 65534 to"), 0);
+	for (int trusted = 0; trusted < 2; trusted++) {
+		pid = fork();
+		if (pid == 0) {
+			char commit[REPO_COMMIT_SIZE];
+			struct error err = {0};
+
+			from.trusted = trusted;
+			if (setresuid(SELF, SELF, SELF) < 0)
+				_exit(3);
+			_exit(repo_checkout(&from, to, commit, &err) == 0 ? 0
+				: err.code == ERR_ESCAPE		  ? 1
+									  : 2);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(WEXITSTATUS(status), trusted ? 0 : 1);
+	}
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, repo_setup, scratch_teardown)
@@ -397,6 +491,9 @@ int main(void)
 		CASE(branches_tags_and_commits_are_found),
 		CASE(sparse_paths_are_marked_as_git_does),
 		CASE(worktrees_come_and_go),
+		CASE(a_source_that_leads_elsewhere_is_refused),
+		CASE(a_worktree_that_its_repository_knows_is_a_source),
+		CASE(another_users_repository_is_refused),
 		CASE(states_are_told_apart),
 		CASE(nothing_of_a_repository_is_run),
 		CASE(a_configuration_leads_nowhere_else),
