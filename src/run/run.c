@@ -193,6 +193,26 @@ static void say_interrupt(const struct run *r)
 	r->say(line);
 }
 
+/* Their codes, which `sandglass explain` takes. */
+static void say_reasons(const struct run *r)
+{
+	const struct notes *n = &r->first.notes;
+	autofree char *line = mem_strdup("");
+
+	for (int i = 0; i < REASON_COUNT; i++) {
+		char *longer;
+
+		if (!n->not_enforced[i].count)
+			continue;
+		longer = str_format("%s%s%s", line,
+			line[0] ? ", " : "reasons: ", reason_info((enum reason)i)->code);
+		free(line);
+		line = longer;
+	}
+	autofree char *whole = str_format("%s ('sandglass explain CODE' says what to do)", line);
+	r->say(whole);
+}
+
 /* The lines at the end that explain the status. */
 static void say_end(const struct run *r, int status)
 {
@@ -211,9 +231,10 @@ static void say_end(const struct run *r, int status)
 	if (worst->oom)
 		r->say("the memory limit killed something; --memory raises it");
 	if (r->was_compared && difference_any(&r->difference))
-		verify_say(&r->difference, r->say);
+		verify_say(&r->difference, r->contract.deterministic, r->say);
 	if (status == 121 || (status == 122 && !notes_is_enforced(&r->first.notes))) {
 		say_interrupt(r);
+		say_reasons(r);
 		line = str_format("the guest exited %d but this run is NOT reproducible; see the "
 				  "messages above",
 			guest_status(&r->first));

@@ -27,6 +27,6 @@ void verify_attach(struct verify *v, int run, struct one_spec *spec);
 MUST_CHECK int verify_run(struct verify *v, struct one_spec spec, const struct one_result *first,
 	struct one_result *ret_second, struct difference *ret, struct error *err);
 /* What differs, a few lines for a person. */
-void verify_say(const struct difference *d, run_say *say);
+void verify_say(const struct difference *d, bool deterministic, run_say *say);
 
 #endif

@@ -96,6 +96,8 @@ def statuses(c):
     c.case("a signal is 128 and its number", expect(c.run(["sh", "-c", "kill -9 $$"]), 137))
     c.case("a missing program is 127", expect(c.run(["no-such-program"], report=False), 127, "no-such-program"))
     c.case("a file that is no program is 126", expect(c.run(["/etc/passwd"], report=False), 126))
+    done = c.run(["/etc/passwd"])
+    c.case("no program was executed then", [] if done.report["programs"] == [] else [done.report["programs"]])
     start = time.monotonic()
     done = c.run(["sh", "-c", "while :; do :; done"], ["--timeout", "700ms"])
     problems = expect(done, 124, "timed out")
@@ -105,6 +107,8 @@ def statuses(c):
     c.case("an option after the command is the command's", expect(c.run(["echo", "--verify"]), 0, out=b"--verify\n"))
     c.case("without determinism the status is the guest's own",
            expect(c.run(["sh", "-c", "exit 5"], ["--no-determinism"]), 5))
+    c.case("--verify without determinism says why the runs differ",
+           expect(c.run(["date", "+%N"], ["--no-determinism", "--verify"]), 122, "nothing was held, as --no-determinism asks for"))
 
 
 def hint(c):

@@ -71,7 +71,8 @@ def messages(err):
 def expect(done, status, *patterns, lines=None):
     """Problems unless it ended with this status and our lines match the patterns, one each.
 
-    lines: exactly that many; by default as many as there are patterns."""
+    lines: exactly that many; by default as many as there are patterns, and of a run that is not
+    enforced the one that names its reasons too."""
     problems = []
     wanted = status if isinstance(status, tuple) else (status,)
     if done.status not in wanted:
@@ -80,6 +81,10 @@ def expect(done, status, *patterns, lines=None):
     for pattern in patterns:
         if not any(re.search(pattern, line) for line in said):
             problems.append(f"no message matches {pattern!r}: {said}")
+    if done.status == 121 and lines is None:
+        patterns += (r"^sandglass: reasons: [a-z_]+(, [a-z_]+)* \('sandglass explain CODE' says what to do\)$",)
+        if not re.match(patterns[-1], said[-2] if len(said) > 1 else ""):
+            problems.append(f"the last line but one does not name the reasons: {said}")
     count = len(patterns) if lines is None else lines
     if len(said) != count:
         problems.append(f"{count} lines were expected: {said}")

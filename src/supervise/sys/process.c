@@ -31,7 +31,8 @@ enum act enter_exit_group(struct task *t, struct call *c)
 {
 	(void)c;
 	sys_time_count_rest(t);
-	mapped_tell(t);
+	if (t->mm->vdso) /* not the supervisor's own child, whose exec failed */
+		mapped_tell(t);
 	t->proc->dying = true;
 	return ACT_NATIVE;
 }
