@@ -154,7 +154,7 @@ json_t *contract_json(const struct contract *c, const struct inputs *in)
 	char umask_text[8];
 
 	snprintf(umask_text, sizeof(umask_text), "%04o", c->umask_bits & 0777);
-	json_put(o, "format", json_str("sandglass.contract/1"));
+	json_put(o, "format", json_str("sandglass.contract/2"));
 #if defined(__x86_64__)
 	json_put(o, "arch", json_str("x86_64"));
 #elif defined(__aarch64__)

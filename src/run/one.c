@@ -78,6 +78,7 @@ static int start_container(struct one *o, struct error *err)
 	const struct contract *c = o->spec->contract;
 	auto_conditions struct conditions k = {.cpu = o->spec->cpu,
 		.delay_seed = o->spec->delay_seed,
+		.timers_after_ns = o->spec->timers_after_ns,
 		.trace = c->deterministic,
 		.mapped = o->spec->wants_programs};
 	autoclose int inside = -1;

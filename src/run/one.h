@@ -38,10 +38,11 @@ struct one_spec {
 	int cpu;	     /* -1: the first allowed one */
 	uint32_t delay_seed; /* 0: none */
 	struct stdin_source *in;
-	uint64_t timeout_ns; /* host time; 0: none */
-	int signals;	     /* signalfd of the signals that the caller blocked */
-	bool wants_programs; /* a report names what was executed and mapped */
-	bool is_quiet;	     /* a second run: output is not passed on, messages are not repeated */
+	uint64_t timeout_ns;	  /* host time; 0: none */
+	uint64_t timers_after_ns; /* guest CPU time: conditions.timers_after_ns */
+	int signals;		  /* signalfd of the signals that the caller blocked */
+	bool wants_programs;	  /* a report names what was executed and mapped */
+	bool is_quiet; /* a second run: output is not passed on, messages are not repeated */
 	/* The user asked for a limit: one that holds only in part is said at once, not only
 	 * reported. */
 	bool wants_limits;

@@ -18,7 +18,7 @@ struct run_options {
 	const char *rootfs, *workdir, *out, *workflow_id, *report, *receipt, *network, *epoch;
 	const char *switches, *trace;
 	struct run_list bind_ro, bind, env;
-	uint64_t clock_step_ns, sched_seed;
+	uint64_t clock_step_ns, sched_seed, timers_after_ns;
 	uint64_t memory, pids, timeout_ns; /* 0: not given */
 	bool verify, digest_inputs, no_determinism, print_contract, json;
 };

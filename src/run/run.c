@@ -249,6 +249,7 @@ static int run_all(struct run *r, struct error *err)
 		.supervisor = r->supervisor,
 		.in = &r->in,
 		.timeout_ns = r->o->timeout_ns,
+		.timers_after_ns = r->o->timers_after_ns,
 		.signals = r->signals,
 		.wants_limits = r->o->memory || r->o->pids,
 		.wants_programs = r->o->report || r->o->receipt || r->o->json,

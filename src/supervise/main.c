@@ -30,6 +30,7 @@
 #include "supervise/engine/mapped.h"
 #include "supervise/probe.h"
 #include "supervise/report.h"
+#include "supervise/spin/spin.h"
 #include "supervise/engine/tighten.h"
 #include "supervise/engine/vdso.h"
 #include "supervise/io/watch.h"
@@ -125,6 +126,7 @@ static int run_engine(struct error *err)
 	clock_init(contract.epoch_ns, contract.monotonic_ns, contract.clock_step_ns);
 	entropy_init(contract.entropy_key);
 	choice_init(&contract);
+	spin_init(conditions.timers_after_ns);
 	if (vdso_init(&why) < 0)
 		report_not_enforced(REASON_VDSO_UNPATCHED, "could not patch vDSO: %s", why.msg);
 	arch_report_assumptions();

@@ -222,6 +222,7 @@ void contract_encode(struct bytes *out, const struct contract *c, const struct c
 	}
 	bytes_put_u32(out, (uint32_t)k->cpu);
 	bytes_put_u32(out, k->delay_seed);
+	bytes_put_u64(out, k->timers_after_ns);
 	bytes_put_u8(out, k->memory_watch);
 	bytes_put_u8(out, k->trace);
 	bytes_put_u8(out, k->mapped);
@@ -338,6 +339,7 @@ static void get_conditions(struct bytes_reader *r, struct conditions *k)
 {
 	k->cpu = (int)bytes_get_u32(r);
 	k->delay_seed = bytes_get_u32(r);
+	k->timers_after_ns = bytes_get_u64(r);
 	k->memory_watch = bytes_get_u8(r) != 0;
 	k->trace = bytes_get_u8(r) != 0;
 	k->mapped = bytes_get_u8(r) != 0;

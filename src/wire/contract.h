@@ -100,9 +100,12 @@ struct contract_filter_insn {
 struct conditions {
 	int cpu;	     /* every task is pinned to it; -1: the first allowed one */
 	uint32_t delay_seed; /* not 0: short host delays at some stops, to shake out luck */
-	bool memory_watch;   /* no cgroup: the supervisor kills what exceeds memory_bytes itself */
-	bool trace;	     /* send a DECISIONS stream (always on when deterministic) */
-	bool mapped;	     /* tell the files mapped executable (MAPPED frames) */
+	/* Not 0: guest CPU time without a stop after which the earliest timer comes due (and the
+	 * run is not enforced) */
+	uint64_t timers_after_ns;
+	bool memory_watch; /* no cgroup: the supervisor kills what exceeds memory_bytes itself */
+	bool trace;	   /* send a DECISIONS stream (always on when deterministic) */
+	bool mapped;	   /* tell the files mapped executable (MAPPED frames) */
 	struct contract_filter_insn *filter; /* deny filter installed in the guest; owned */
 	size_t filter_len;
 };

@@ -14,7 +14,7 @@
 #include "base/error.h"
 
 enum {
-	FRAME_VERSION = 1,
+	FRAME_VERSION = 2,
 	FRAME_PAYLOAD_MAX = 8 * 1024 * 1024,
 	FRAME_HEADER = 8,
 	FRAME_EXIT_OOM = 1, /* flag of EXIT: the supervisor's memory watch killed something */

@@ -22,6 +22,7 @@ Java and Go, ` *:` in C, `-- :` in Haskell) say how it is run and judged:
   #: cpuid           a CPU that can fault cpuid; where it cannot, the run says cpuid_unmasked
   #: unenforced CODE  it is not enforced for this reason: run once and without --verify, whose outcome is open
   #: long            in the suite `long` only
+  #: once            it computes for so long that one run with --verify must do
 
 Demanded of each: the exit status, verify.identical, enforced, the same output bytes and decisions in
 all three runs, and the same output as root and rootless. What came out is kept for the table of
@@ -47,9 +48,9 @@ PROGRAMS = os.path.join(h.BUILD, "tests", "guest")
 # A file a case and mode: what the last run of it showed.
 RESULTS = os.path.join(h.BUILD, "tests", "determinism", "results")
 # Of one run; a busy host is no reason to fail.
-TIMEOUT = "60s"
+TIMEOUT, TIMEOUT_LONG = "60s", "150s"
 JUDGED_NATIVELY = {"varies", "pinned", "native"}
-FLAGS = JUDGED_NATIVELY | {"ordinary", "rootless", "long", "cpuid"}
+FLAGS = JUDGED_NATIVELY | {"ordinary", "rootless", "long", "once", "cpuid"}
 TODAY = time.time()
 # In every passwd file, which some programs look themselves up in.
 NOBODY = 65534
@@ -260,12 +261,13 @@ def run_mode(scratch, case, mode, runs):
     """(problems, the first run) of one privilege."""
     problems, first = [], None
     verify = [] if case.unenforced else ["--verify"]
-    for number in range(1 if case.unenforced else runs):
+    limit = TIMEOUT_LONG if "long" in case.flags else TIMEOUT
+    for number in range(1 if case.unenforced or "once" in case.flags else runs):
         work = scratch.mkdir("work", mode)
         case.lay(work)
         scratch.give(work, mode)
         try:
-            done = h.sandglass(scratch, case.command(), options=[*verify, "--timeout", TIMEOUT, *case.options],
+            done = h.sandglass(scratch, case.command(), options=[*verify, "--timeout", limit, *case.options],
                                mode=mode, cwd=work, timeout=300)
         finally:
             shutil.rmtree(work)

@@ -6,9 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/chacha20.h"
 #include "base/mem.h"
@@ -275,6 +277,30 @@ static void its_bytes_come_back_whole(void **state)
 	}
 }
 
+/* Else the fuzzer of the frame would begin with bytes that are refused at once. */
+static void the_fuzzers_seed_is_a_whole_frame(void **state)
+{
+	auto_contract struct contract c = {0};
+	auto_conditions struct conditions k = {0};
+	unsigned char data[4096];
+	struct error err = {0};
+	char path[4096];
+	ssize_t n;
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/tests/fuzz/corpus/contract/whole",
+		getenv("SANDGLASS_SOURCE"));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	n = read(fd, data, sizeof(data));
+	close(fd);
+	assert_true(n > 0);
+	assert_int_equal(contract_decode(data, (size_t)n, &c, &k, &err), 0);
+	assert_true(c.switch_count > 0 && c.bind_count > 0 && k.filter_len > 0);
+	assert_true(k.timers_after_ns > 0);
+}
+
 static void a_cpu_is_told_by_its_model(void **state)
 {
 	static const char base[] =
@@ -313,6 +339,7 @@ int main(void)
 		cmocka_unit_test(too_much_is_over_the_limits),
 		cmocka_unit_test(the_json_names_the_contract),
 		cmocka_unit_test(its_bytes_come_back_whole),
+		cmocka_unit_test(the_fuzzers_seed_is_a_whole_frame),
 		cmocka_unit_test(a_cpu_is_told_by_its_model),
 	};
 

@@ -372,7 +372,7 @@ static void run_current(void)
 
 		if (t->choice.holds)
 			answer_held(t);
-		else if (!run_to_report(t))
+		else if (!spin_retry(t) && !run_to_report(t))
 			return;
 		drain_dying();
 		kill_doomed();

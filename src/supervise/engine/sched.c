@@ -340,6 +340,11 @@ static void advance(uint64_t to_ns)
 	clock_advance(to_ns);
 }
 
+void sched_let_time_pass(uint64_t to_ns)
+{
+	advance(to_ns);
+}
+
 /* Nobody can run: lets time pass, or waits for the kernel or the outside. False: the end. */
 static bool wait_for_something(void)
 {

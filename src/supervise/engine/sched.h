@@ -91,6 +91,8 @@ void sched_children_changed(void);
 /* A parked task moved data (a part of a large write) though it may park again: the others are tried
  * once more before the switch. */
 void sched_moved(void);
+/* The clock moves to this instant though somebody runs: he gives way afterwards. */
+void sched_let_time_pass(uint64_t to_ns);
 /* A task became TASK_SPINNING: its memory is looked at before each switch. */
 void sched_spinning(void);
 /* The deadline of a parked task is over, or its wait was ended otherwise. */

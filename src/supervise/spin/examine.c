@@ -122,6 +122,31 @@ static bool step(struct view *v)
 	return go(v, PTRACE_SINGLESTEP, SIGTRAP) && read_regs(v);
 }
 
+/* The same where the loop's lowest instruction is known: from there, once, to there. */
+static unsigned find_period_at(struct view *v, uint64_t ip)
+{
+	enum { ROUNDS = 4 }; /* whose first may have come from elsewhere */
+	struct regs reference;
+	unsigned length = 0;
+	int rounds = 0;
+
+	while (arch_ip(&v->regs) != ip)
+		if (!step(v))
+			return 0;
+	reference = v->regs;
+	while (rounds < ROUNDS && step(v)) {
+		length++;
+		if (arch_ip(&v->regs) != ip)
+			continue;
+		if (are_same(&reference, &v->regs))
+			return length;
+		reference = v->regs;
+		length = 0;
+		rounds++;
+	}
+	return 0;
+}
+
 /* Steps until registers recur: the period, or 0. */
 static unsigned find_period(struct view *v)
 {
@@ -187,6 +212,19 @@ static bool same_vectors(struct view *v, const unsigned char *before, ssize_t le
 	       memcmp(before, now, (size_t)len) == 0;
 }
 
+/* Memory moves in the loop: what it may wait for all the same. */
+static enum spin_verdict judge_impure(struct view *v, struct spin_finding *f)
+{
+	uint64_t values;
+
+	f->is_known = v->knows_all && !v->has_calls;
+	f->awaits = words_awaited(&f->words, v->t, arch_sp(&v->regs), &f->awaited, &values);
+	f->key = (values ^ f->ip) * 0x100000001b3 ^ f->moved;
+	/* It counts, and nobody can change what it does but itself. */
+	return f->moved_count && f->is_known && f->awaits == WORDS_NONE ? SPIN_COMPUTES
+									: SPIN_IMPURE;
+}
+
 /* The loop recurs in its registers. Steps two periods and judges. */
 static enum spin_verdict judge(struct view *v, struct spin_finding *f)
 {
@@ -209,25 +247,30 @@ static enum spin_verdict judge(struct view *v, struct spin_finding *f)
 		moved = words_moved(&f->words, v->t, &f->moved);
 		if (moved > FEW)
 			return SPIN_COMPUTES;
+		f->moved_count = moved;
 		if (moved)
-			return SPIN_IMPURE;
+			return judge_impure(v, f);
 	}
 	if (!v->knows_all || v->has_calls || times != 1)
-		return SPIN_IMPURE;
+		return judge_impure(v, f);
 	while (!are_same(&v->regs, &least))
 		if (!step(v))
 			return SPIN_COMPUTES;
-	return words_refresh(&f->words, v->t) ? SPIN_PURE : SPIN_IMPURE;
+	if (!words_refresh(&f->words, v->t))
+		return SPIN_IMPURE;
+	f->awaits = words_awaited(&f->words, v->t, arch_sp(&v->regs), &f->awaited, &f->key);
+	return SPIN_PURE;
 }
 
-enum spin_verdict spin_examine(struct task *t, unsigned budget, struct spin_finding *ret)
+enum spin_verdict spin_examine(
+	struct task *t, unsigned budget, uint64_t ip, struct spin_finding *ret)
 {
 	struct view v = {.t = t, .budget = budget};
 	enum spin_verdict verdict = SPIN_COMPUTES;
 
 	if (!read_regs(&v))
 		return SPIN_LEFT;
-	ret->period = find_period(&v);
+	ret->period = ip ? find_period_at(&v, ip) : find_period(&v);
 	if (ret->period)
 		verdict = judge(&v, ret);
 	return v.left ? SPIN_LEFT : verdict;

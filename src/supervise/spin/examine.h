@@ -16,11 +16,22 @@ enum spin_verdict {
 struct spin_finding {
 	uint64_t ip;	/* the loop's lowest instruction */
 	uint64_t moved; /* impure: an address that moves, or 0 */
+	/* impure: how many words moved, whether everything it does is known, what it may wait for,
+	 * and what tells this loop with these values from another */
+	unsigned moved_count;
+	bool is_known;
+	enum words_awaited awaits;
+	uint64_t key;
+	uint64_t awaited; /* a word that it may wait for */
 	unsigned period;
 	struct words words; /* pure */
 };
 
-/* t stands at a stop between two of its instructions. At most `budget` steps. */
-enum spin_verdict spin_examine(struct task *t, unsigned budget, struct spin_finding *ret);
+/*
+ * t stands at a stop between two of its instructions. At most `budget` steps. ip: where a loop of
+ * it is known to begin, which saves most of the search; 0: none is.
+ */
+enum spin_verdict spin_examine(
+	struct task *t, unsigned budget, uint64_t ip, struct spin_finding *ret);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/ptrace.h>
 
 #include "base/mem.h"
+#include "supervise/engine/choice.h"
 #include "supervise/engine/mapped.h"
 #include "supervise/engine/sched.h"
 #include "supervise/engine/stop.h"
@@ -20,28 +21,51 @@ enum {
 	STEPS_MOST = 65536,
 	TICKS_MOST = 256,
 	IDLE_FULL = 20, /* an idle act that counts as a whole streak (sched.c) */
+	/* Where nobody could run in its place a look finds out no more than a deadlock. */
+	ALONE_TICKS = 16,
+	ALONE_STEPS = 4096,
+	RETRY_STEPS = 384,
 };
 /*
- * Guest CPU time without a stop before a loop that recurs but counts gives way: long, since a long
- * sum of unoptimised code looks the same. And for one that had to before.
+ * Guest CPU time in which nothing but the same words moved, and without a stop, before a loop that
+ * recurs but counts gives way: long, since a long sum of unoptimised code looks the same. Longer
+ * where that is likely: several words move, or what it may wait for is on its own stack. And for
+ * one that had to before.
  */
-static const uint64_t force_first_ns = 5000000000, force_again_ns = 50000000;
+static const uint64_t force_first_ns = 5000000000, force_doubtful_ns = 60000000000,
+		      force_again_ns = 50000000;
+/* CPU time without a stop, while a timer is armed, after which that is told. */
+static const uint64_t tell_timer_ns = 10000000000;
 
 /* A loop that is known: what its task waits for. */
 struct spin {
 	uint64_t ip;
+	uint64_t awaited; /* one of the words */
 	struct words words;
+	bool woken; /* it goes on from there, and may come back soon */
 };
+
+static struct spin_finding finding;
+static uint64_t timers_after_ns; /* 0: never */
+static bool timer_told;
 
 static struct {
 	unsigned ticks, wait; /* since the last look, until the next */
 	unsigned steps;
-	unsigned quiet;		 /* ticks with user time and without a transfer */
-	struct host_times times; /* at the last tick */
-	uint64_t cpu_ns;	 /* at the start */
-	bool started, forced;
+	unsigned quiet;		  /* ticks with user time and without a transfer */
+	struct host_times times;  /* at the last tick */
+	uint64_t cpu_ns;	  /* at the start */
+	uint64_t key, key_cpu_ns; /* of the impure loop that it is in, and since when */
+	bool has_key;
+	bool started;
+	bool fire;  /* the interruption is for a timer */
 	bool asked; /* an interruption is on its way */
 } watch;
+
+void spin_init(uint64_t after_ns)
+{
+	timers_after_ns = after_ns;
+}
 
 void spin_restart(void)
 {
@@ -62,6 +86,8 @@ static void start(struct task *t)
 	watch.ticks = watch.quiet = 0;
 	watch.wait = 1;
 	watch.steps = STEPS_FIRST;
+	watch.has_key = false;
+	watch.fire = false;
 	if (!host_task_times(t->tid, &watch.times))
 		watch.started = false;
 	watch.cpu_ns = watch.times.cpu_ns;
@@ -86,6 +112,31 @@ static bool may_interrupt(const struct host_times *now)
 	       (now->system == last->system || watch.quiet >= QUIET_TICKS);
 }
 
+/* Nobody could run in its place, whatever it does. */
+static bool is_alone(void)
+{
+	uint64_t due;
+
+	return !task_list->next && !timer_next(&due);
+}
+
+/* It computes while a timer is armed, whose time does not come: true when it shall all the same. */
+static bool wants_timer(const struct host_times *now)
+{
+	uint64_t spent = now->cpu_ns - watch.cpu_ns;
+
+	if (timers_after_ns)
+		return spent >= timers_after_ns;
+	if (spent >= tell_timer_ns && !timer_told) {
+		timer_told = true;
+		report_not_enforced(REASON_TIMER_WAITS,
+			"the program has computed for 10 seconds while a timer is armed: computing "
+			"takes no time inside, so it will not come due; if the program waits for "
+			"it, --timers-after SECONDS lets it");
+	}
+	return false;
+}
+
 void spin_tick(struct task *t)
 {
 	struct host_times now;
@@ -98,14 +149,12 @@ void spin_tick(struct task *t)
 		start(t);
 		return;
 	}
-	/* Nobody could run in its place, whatever it does. */
-	if (!task_list->next && !timer_next(&due))
-		return;
 	if (!host_task_times(t->tid, &now))
 		return;
 	may = may_interrupt(&now);
 	watch.times = now;
-	if (!may || ++watch.ticks < watch.wait)
+	watch.fire = timer_next(&due) && wants_timer(&now) && may;
+	if (!may || (++watch.ticks < watch.wait * (is_alone() ? ALONE_TICKS : 1u) && !watch.fire))
 		return;
 	watch.ticks = 0;
 	watch.asked = ptrace(PTRACE_INTERRUPT, t->tid, 0, 0) == 0;
@@ -124,6 +173,8 @@ static void sleep_on(struct task *t, const struct spin_finding *f)
 	if (!t->spin)
 		t->spin = mem_alloc(sizeof(*t->spin));
 	t->spin->ip = f->ip;
+	t->spin->awaited = f->awaits == WORDS_NONE ? 0 : f->awaited;
+	t->spin->woken = true;
 	t->spin->words = f->words;
 	t->state = TASK_SPINNING;
 	sched_spinning();
@@ -138,9 +189,17 @@ static void give_way(struct task *t)
 /* It recurs, and what it does meanwhile is not nothing. */
 static void force(struct task *t, const struct spin_finding *f)
 {
+	bool doubtful = f->moved_count > 1 || f->awaits == WORDS_STACK;
+	uint64_t limit = doubtful ? force_doubtful_ns : force_first_ns;
 	char place[256];
 
-	if (watch.times.cpu_ns - watch.cpu_ns < (t->forced ? force_again_ns : force_first_ns))
+	/* Another loop, or in other values, than at the last look: it gets somewhere. */
+	if (!watch.has_key || watch.key != f->key) {
+		watch.key_cpu_ns = watch.has_key ? watch.times.cpu_ns : watch.cpu_ns;
+		watch.key = f->key;
+		watch.has_key = true;
+	}
+	if (watch.times.cpu_ns - watch.key_cpu_ns < (t->forced ? force_again_ns : limit))
 		return;
 	mapped_place(t, f->ip, place, sizeof(place));
 	if (f->moved)
@@ -155,21 +214,49 @@ static void force(struct task *t, const struct spin_finding *f)
 	give_way(t);
 }
 
+/* Lets the earliest timer come due, as asked for; not while it reads the time from two words. */
+static void fire_timer(struct task *t, const struct regs *regs)
+{
+	enum { VDSO_MAX = 65536 };
+	uint64_t due;
+
+	if (arch_ip(regs) - t->mm->vdso < VDSO_MAX || !timer_next(&due))
+		return;
+	report_not_enforced(REASON_TIMER_FORCED,
+		"--timers-after: a timer came due while task %u computed, at an instant that is "
+		"not the "
+		"same in another run",
+		t->ordinal);
+	sched_let_time_pass(due);
+	t->give_way = true;
+	spin_restart();
+}
+
 bool spin_on_stop(struct task *t)
 {
-	static struct spin_finding finding;
 	struct regs regs;
+	unsigned steps = watch.steps;
 
 	if (!watch.asked)
 		return false;
 	watch.asked = false;
 	if (arch_regs_read(t->tid, &regs) < 0 || arch_is_in_call(&regs))
 		return true;
-	switch (spin_examine(t, watch.steps, &finding)) {
+	if (watch.fire) {
+		fire_timer(t, &regs);
+		return true;
+	}
+	if (is_alone() && steps > ALONE_STEPS)
+		steps = ALONE_STEPS;
+	switch (spin_examine(t, steps, 0, &finding)) {
 	case SPIN_PURE:
 		sleep_on(t, &finding);
 		break;
 	case SPIN_IMPURE:
+		if (is_alone()) {
+			wait_longer(); /* it would give way to nobody */
+			break;
+		}
 		if (watch.wait > 4)
 			watch.wait = 4;
 		force(t, &finding);
@@ -187,6 +274,28 @@ bool spin_on_stop(struct task *t)
 		break;
 	}
 	return true;
+}
+
+bool spin_retry(struct task *t)
+{
+	struct spin *s = t->spin;
+
+	if (!s || !s->woken || t->signal || choice_is_on())
+		return false;
+	s->woken = false;
+	t->state = TASK_RUNNING;
+	switch (spin_examine(t, RETRY_STEPS, s->ip, &finding)) {
+	case SPIN_PURE:
+		sleep_on(t, &finding);
+		return true;
+	case SPIN_LEFT:
+		return true;
+	case SPIN_IMPURE:
+	case SPIN_COMPUTES:
+	default:
+		break;
+	}
+	return false;
 }
 
 bool spin_at_call(struct task *t)
@@ -209,8 +318,12 @@ bool spin_is_over(struct task *t)
 
 void spin_describe(const struct task *t, char *ret_text, size_t size)
 {
-	snprintf(ret_text, size, "memory to change, in a loop at %#llx",
-		(unsigned long long)t->spin->ip);
+	if (t->spin->awaited)
+		snprintf(ret_text, size, "memory at %#llx to change, in a loop at %#llx",
+			(unsigned long long)t->spin->awaited, (unsigned long long)t->spin->ip);
+	else
+		snprintf(ret_text, size, "nothing, in a loop without an end at %#llx",
+			(unsigned long long)t->spin->ip);
 }
 
 void spin_forget(struct task *t)

@@ -7,7 +7,8 @@
  * from then on until a byte that its loop reads has changed: where that is looked at, and what it
  * sees when it goes on, is the same however long it went round before. One that waits and counts is
  * made to give way after guest CPU time, which is not the same in two runs: reported as
- * impure_spin. One that computes is left alone.
+ * impure_spin. One that computes is left alone; should it compute until a timer comes due, it does
+ * so for ever, unless the run was told to let that happen (spin_init).
  */
 #ifndef SUPERVISE_SPIN_H
 #define SUPERVISE_SPIN_H
@@ -17,6 +18,8 @@
 
 #include "supervise/engine/task.h"
 
+/* after_ns: guest CPU time without a stop after which the earliest timer comes due; 0: never. */
+void spin_init(uint64_t after_ns);
 /* Another task begins to run, or the running one made a stop of its own: the watch starts over. */
 void spin_restart(void);
 void spin_stopped(bool at_call);
@@ -25,6 +28,11 @@ void spin_tick(struct task *t);
 /* An event stop of t: true if it is the interruption that spin_tick asked for. Then it was
  * examined, and t may have another state, or be gone. */
 bool spin_on_stop(struct task *t);
+/*
+ * t, which is chosen to run, slept in a loop until now: a few steps tell whether it goes back to
+ * sleep at once, which the watchdog would find out much later. True: it ran until its next stop.
+ */
+bool spin_retry(struct task *t);
 /*
  * t stands at a call's stop. False: go on. True: its interruption may still be under way, and the
  * call was put back so that it comes first.

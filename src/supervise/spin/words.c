@@ -45,6 +45,8 @@ bool words_add(struct words *w, struct task *t, const struct arch_access *access
 			word->used |= bit;
 			if (access->store)
 				word->stored |= bit;
+			else
+				word->loaded |= bit;
 			addr++;
 			i++;
 		} while (i < access->len && (addr & 7) != 0);
@@ -80,6 +82,46 @@ unsigned words_moved(const struct words *w, struct task *t, uint64_t *ret_addr)
 			*ret_addr = word->addr;
 	}
 	return count;
+}
+
+/* Below it what a leaf keeps there, above it the frames of a loop that calls others. */
+static bool is_on_stack(uint64_t addr, uint64_t sp)
+{
+	enum { BELOW = 128, ABOVE = 65536 };
+
+	return addr + BELOW >= sp && addr < sp + ABOVE;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	return (h ^ v) * 0x100000001b3; /* FNV-1a, eight bytes at once */
+}
+
+enum words_awaited words_awaited(
+	const struct words *w, struct task *t, uint64_t sp, uint64_t *ret_addr, uint64_t *ret_key)
+{
+	enum words_awaited best = WORDS_NONE;
+
+	*ret_key = 0xcbf29ce484222325;
+	for (unsigned i = 0; i < w->count; i++) {
+		const struct word *word = &w->word[i];
+		enum words_awaited kind =
+			is_on_stack(word->addr, sp) ? WORDS_STACK : WORDS_ELSEWHERE;
+		unsigned char now[8];
+
+		if (!word->loaded || gmem_read(t, word->addr, now, sizeof(now)) != 0 ||
+			!is_same(word, now, word->loaded))
+			continue;
+		*ret_key = mix(*ret_key, word->addr);
+		for (int b = 0; b < 8; b++)
+			if (word->loaded >> b & 1)
+				*ret_key = mix(*ret_key, now[b]);
+		if (kind > best) {
+			best = kind;
+			*ret_addr = word->addr;
+		}
+	}
+	return best;
 }
 
 bool words_refresh(struct words *w, struct task *t)

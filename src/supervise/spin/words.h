@@ -15,7 +15,7 @@ enum { WORDS_MAX = 1024 };
 struct word {
 	uint64_t addr; /* a multiple of 8 */
 	unsigned char value[8];
-	uint8_t used, stored; /* bit n: byte n is touched, is written */
+	uint8_t used, loaded, stored; /* bit n: byte n is touched, is read, is written */
 };
 
 struct words {
@@ -29,6 +29,18 @@ bool words_add(struct words *w, struct task *t, const struct arch_access *access
 /* How many words have stored bytes that are not what they were; *ret_addr: the first of them.
  * UINT_MAX: the count of clock reads is among them. */
 unsigned words_moved(const struct words *w, struct task *t, uint64_t *ret_addr);
+/*
+ * A word that the loop reads and that kept its value, so that somebody else may be waited for to
+ * change it: how far from the task's own stack. *ret_addr: the first of the furthest kind;
+ * *ret_key: equal where the same words have the same values.
+ */
+enum words_awaited {
+	WORDS_NONE,  /* it reads nothing but what it changes itself */
+	WORDS_STACK, /* on its own stack alone: most likely its own variables */
+	WORDS_ELSEWHERE,
+};
+enum words_awaited words_awaited(
+	const struct words *w, struct task *t, uint64_t sp, uint64_t *ret_addr, uint64_t *ret_key);
 /* Takes the values of now. False: one cannot be read. */
 bool words_refresh(struct words *w, struct task *t);
 /*
