@@ -153,6 +153,8 @@ static int take_exit(struct taking *t)
 		return error_set(t->err, ERR_FORMAT, "exit of kind %u, code %u", kind, code);
 	if (flags & FRAME_EXIT_OOM)
 		t->result->oom = true;
+	if (flags & FRAME_EXIT_KILLED)
+		t->result->was_killed = true;
 	if (t->seen->has_end)
 		return 0;
 	t->seen->has_end = true;

@@ -226,12 +226,25 @@ static int turn(struct one *o, struct error *err)
 	return 0;
 }
 
+/* Neither the guests nor the limit of memory did it. */
+static void note_killed(struct one *o)
+{
+	static const char detail[] = "a process was killed by signal 9, which nothing inside sent";
+	autofree char *line = str_format("determinism not enforced: %s", detail);
+
+	notes_add(&o->result->notes, REASON_SIGNAL_FROM_OUTSIDE, detail);
+	if (!o->spec->is_quiet && !o->result->was_interrupted)
+		o->spec->say(line);
+}
+
 /* What init's own death says when no frame did. */
 static void judge_death(struct one *o, int status)
 {
 	struct one_result *r = o->result;
 
 	r->oom = r->oom || launch_was_oom(r->launch);
+	if (r->was_killed && !r->oom)
+		note_killed(o);
 	if (o->seen.has_end)
 		return;
 	if (r->oom) {

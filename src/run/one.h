@@ -66,7 +66,8 @@ struct one_result {
 	enum one_end end;
 	int code, signal; /* signal 0: it exited with code */
 	bool oom;
-	char *deadlock;		/* who waits for what, or NULL; owned */
+	bool was_killed; /* something inside died of a SIGKILL that came from outside, or of oom */
+	char *deadlock;	 /* who waits for what, or NULL; owned */
 	struct waiters waiters; /* the same task by task */
 	bool was_interrupted;	/* the caller signalled it */
 	struct error failed;	/* of ONE_FAILED and ONE_DIED */

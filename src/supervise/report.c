@@ -20,6 +20,7 @@ enum { DECISIONS_PER_FRAME = 1024, DETAILS_MAX = 16, OUT_MAX = 65536 };
 struct counts report_counts;
 
 static int control = -1;
+static bool killed_outside;
 static bool decisions_on;
 static unsigned char decisions[DECISIONS_PER_FRAME * DECISION_SIZE];
 static size_t decisions_len;
@@ -252,6 +253,11 @@ void report_deadlock(const char *text)
 	send_frame(FRAME_DEADLOCK, &b, true);
 }
 
+void report_killed_outside(void)
+{
+	killed_outside = true;
+}
+
 void report_failed(const struct error *err)
 {
 	auto_bytes struct bytes b = {0};
@@ -274,7 +280,8 @@ void report_exit(uint32_t kind, uint32_t code)
 	send_frame(FRAME_COUNTS, &counts, false);
 	bytes_put_u32(&b, kind);
 	bytes_put_u32(&b, code);
-	bytes_put_u32(&b, watch_has_killed() ? FRAME_EXIT_OOM : 0);
+	bytes_put_u32(&b, (watch_has_killed() ? FRAME_EXIT_OOM : 0u) |
+				  (killed_outside ? FRAME_EXIT_KILLED : 0u));
 	send_frame(FRAME_EXIT, &b, true);
 }
 

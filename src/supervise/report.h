@@ -40,6 +40,9 @@ void report_started(uint32_t pid);
 void report_waiter(const struct task *t, const char *name, const char *call, const char *arguments,
 	const char *what);
 void report_deadlock(const char *text);
+/* A process died of a signal that nobody inside sent: told with the end, since the host knows
+ * whether it ran out of memory. */
+void report_killed_outside(void);
 void report_failed(const struct error *err);
 /* Flushes the decisions, sends COUNTS and EXIT. kind 0: code is the status; 1: the signal. */
 void report_exit(uint32_t kind, uint32_t code);

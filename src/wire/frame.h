@@ -17,7 +17,8 @@ enum {
 	FRAME_VERSION = 2,
 	FRAME_PAYLOAD_MAX = 8 * 1024 * 1024,
 	FRAME_HEADER = 8,
-	FRAME_EXIT_OOM = 1, /* flag of EXIT: the supervisor's memory watch killed something */
+	FRAME_EXIT_OOM = 1,    /* flag of EXIT: the supervisor's memory watch killed something */
+	FRAME_EXIT_KILLED = 2, /* a guest died of a SIGKILL that nobody inside sent */
 };
 
 /* X(NAME, number, direction, payload) */

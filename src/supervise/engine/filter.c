@@ -21,6 +21,7 @@
 #include <sched.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "supervise/arch.h"
 #include "supervise/engine/call.h"
@@ -68,6 +69,9 @@ static const struct check {
 	/* ARCH_CET_STATUS of kernels that never were: glibc asks for it at every start. */
 	{NR_arch_prctl, 0, EQUAL, 0x3001, EINVAL},
 #endif
+	/* These two are kept by us, for whoever asks (sys/policy.c). */
+	{NR_prlimit64, 1, EQUAL, RLIMIT_CPU, STOPPED},
+	{NR_prlimit64, 1, EQUAL, RLIMIT_RTTIME, STOPPED},
 	/* Limits that are only asked for, as every program does at its start. */
 	{NR_prlimit64, 2, NULL_POINTER, 0, NATIVE},
 	/* Of a descriptor: neither locks nor what tightens. */

@@ -13,6 +13,7 @@
 #include <linux/sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -22,6 +23,7 @@
 #include "supervise/engine/futex.h"
 #include "supervise/host.h"
 #include "supervise/engine/loop.h"
+#include "supervise/io/watch.h"
 #include "supervise/report.h"
 #include "supervise/engine/sched.h"
 #include "supervise/engine/signals.h"
@@ -57,6 +59,7 @@ static struct process *child_process(const struct task *t, pid_t pid, uint64_t f
 	p->exit_signal = flags & CLONE_PARENT ? of->exit_signal : (int)(flags & CSIGNAL);
 	p->tight = of->tight;
 	p->own_filter = of->own_filter;
+	memcpy(p->cpu_limits, of->cpu_limits, sizeof(p->cpu_limits));
 	return p;
 }
 
@@ -192,9 +195,30 @@ static pid_t heir_of(pid_t pid)
 	return p ? first_thread(p, 0) : pid;
 }
 
+/* Some way to be sent SIGKILL without a call that we see: who dies of it may have died of that. */
+static bool kill_is_unclear;
+
+void life_kill_unclear(void)
+{
+	kill_is_unclear = true;
+}
+
+/* Nobody inside sent the signal that it died of: the host did, for want of memory or by hand. */
+static bool was_killed_outside(const struct process *p, int status)
+{
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !p->killed &&
+	       !kill_is_unclear && !watch_has_killed();
+}
+
 static void process_gone(struct process *p, int status)
 {
 	uint64_t args[3] = {p->ordinal, 0, 0};
+	struct process *parent = process_find(p->parent);
+
+	if (was_killed_outside(p, status))
+		report_killed_outside();
+	if (parent && p->exit_signal == SIGKILL)
+		parent->killed = true;
 
 	report_decision(DECISION_EXIT, NULL, status, args, 0);
 	itimer_stop(p);

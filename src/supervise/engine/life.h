@@ -24,6 +24,8 @@ void life_task_gone(struct task *t, int status);
 bool life_leader_left(struct task *t);
 /* t was resumed and a while has passed: the same when its own seccomp filter killed it. */
 bool life_leader_killed(struct task *t);
+/* From now on SIGKILL may come to a guest without a call that sends it. */
+void life_kill_unclear(void);
 /* Whoever waited in vfork for this child goes on. */
 void life_release_vfork(struct task *child);
 /* The task that an exec event under this id belongs to (an exec from a thread changes the id). NULL

@@ -313,6 +313,7 @@ int loop_kill_process(struct process *p)
 {
 	if (kill(p->pid, SIGKILL) < 0)
 		return -1;
+	p->killed = true;
 	p->dying = true;
 	drain_dying();
 	return 0;

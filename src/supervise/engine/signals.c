@@ -140,17 +140,23 @@ bool signals_taken(struct task *t, siginfo_t *info)
 	return ptimer_taken(t->proc, info) || changed;
 }
 
-static void taken_at_stop(struct task *t, int sig)
+static void taken_at_stop(struct task *t, siginfo_t *info)
 {
-	siginfo_t info;
-
-	if (sig != SIGCHLD && sig != SIGALRM && sig != SIGVTALRM && sig != SIGPROF &&
-		!t->proc->ptimers)
+	if (!signals_taken(t, info))
 		return;
-	if (ptrace(PTRACE_GETSIGINFO, t->tid, 0, &info) < 0 || !signals_taken(t, &info))
-		return;
-	if (ptrace(PTRACE_SETSIGINFO, t->tid, 0, &info) < 0 && errno != ESRCH)
+	if (ptrace(PTRACE_SETSIGINFO, t->tid, 0, info) < 0 && errno != ESRCH)
 		abort();
+}
+
+/*
+ * A sender outside of our pid namespace has no number in it. Neither has a signal whose siginfo the
+ * kernel had no room for, which shows root for its sender.
+ */
+static bool is_from_outside(const siginfo_t *info)
+{
+	return (info->si_code == SI_USER || info->si_code == SI_QUEUE ||
+		       info->si_code == SI_TKILL) &&
+	       info->si_pid == 0 && info->si_uid != 0;
 }
 
 static void interrupt_call(struct task *t, struct regs *regs, int sig)
@@ -195,6 +201,7 @@ static bool is_breakpoint(pid_t tid, int sig)
 void signals_deliver(struct task *t, int sig)
 {
 	struct regs regs;
+	siginfo_t info;
 
 	if (arch_regs_read(t->tid, &regs) < 0)
 		return;
@@ -213,10 +220,18 @@ void signals_deliver(struct task *t, int sig)
 			abort();
 		return;
 	}
+	if (ptrace(PTRACE_GETSIGINFO, t->tid, 0, &info) < 0)
+		return;
+	if (ptimer_is_over(t->proc, &info)) {
+		t->park.interrupted |= t->reissued; /* the call goes on */
+		return;
+	}
+	if (is_from_outside(&info))
+		report_not_enforced(REASON_SIGNAL_FROM_OUTSIDE, "signal %d came from outside", sig);
 	if (t->reissued)
 		interrupt_call(t, &regs, sig);
 	io_signal_taken(t, sig);
-	taken_at_stop(t, sig);
+	taken_at_stop(t, &info);
 	t->signal = sig;
 	report_decision(DECISION_SIGNAL, t, sig, NULL, 0);
 }

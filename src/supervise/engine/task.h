@@ -55,15 +55,22 @@ struct process {
 	bool own_filter;  /* the guest installed a seccomp filter of its own */
 	bool leader_gone; /* the main thread left before the others */
 	bool dies_with_parent; /* PR_SET_PDEATHSIG is SIGKILL, which we send ourselves */
+	bool killed;	       /* SIGKILL was sent to it from inside, or by us */
 	bool doomed;	       /* its parent died: to be killed at the next occasion */
 	bool stop_untold;      /* stopped, and no wait of its parent has told it */
 	bool continued_untold; /* the same of going on again */
 	bool stopped_orphan;   /* when it stopped its group was orphaned */
 	uint64_t draws;	       /* entropy draws so far */
 	uint64_t start_ns;     /* CLOCK_MONOTONIC at creation */
-	int pidfd;	       /* for pidfd_getfd; opened when first needed, -1 before */
-	uint64_t end_ns;       /* of a zombie: CLOCK_MONOTONIC at its death */
-	uint64_t children_ns;  /* CPU time of the children that it waited for, and of theirs */
+	/* On CPU time, RLIMIT_CPU and RLIMIT_RTTIME, kept here so that the kernel does not measure
+	 * the host's: policy.c */
+	struct cpu_limit {
+		bool is_set;
+		uint64_t soft, hard;
+	} cpu_limits[2];
+	int pidfd;	      /* for pidfd_getfd; opened when first needed, -1 before */
+	uint64_t end_ns;      /* of a zombie: CLOCK_MONOTONIC at its death */
+	uint64_t children_ns; /* CPU time of the children that it waited for, and of theirs */
 	struct itimer itimers[ITIMERS];
 	struct ptimer *ptimers; /* sys/ptimer.c */
 	int32_t ptimer_next;	/* the next one's number */

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/file.h>
 
@@ -13,6 +14,7 @@
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
 #include "supervise/engine/inject.h"
+#include "supervise/engine/life.h"
 #include "supervise/engine/sched.h"
 #include "supervise/engine/tighten.h"
 #include "wire/sysnr.h"
@@ -131,6 +133,10 @@ enum act enter_fcntl(struct task *t, struct call *c)
 	case F_GETPIPE_SZ:
 		if (gfd_open(t, (int)c->arg[0], &g) == 0)
 			gfd_room_shows(&g);
+		return ACT_NATIVE;
+	case F_SETSIG:
+		if (c->arg[2] == SIGKILL)
+			life_kill_unclear();
 		return ACT_NATIVE;
 	case F_SETLEASE: /* whoever opens the file would wait for its holder, in the host's time */
 		return call_done(c, -EINVAL);

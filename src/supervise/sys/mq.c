@@ -11,6 +11,7 @@
 #include <linux/magic.h>
 #include <mqueue.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
 #include "supervise/engine/inject.h"
+#include "supervise/engine/life.h"
 #include "supervise/engine/sched.h"
 #include "supervise/io/fdkind.h"
 #include "supervise/sys/time.h"
@@ -101,4 +103,14 @@ enum act enter_mq_transfer(struct task *t, struct call *c)
 		return call_done(c, -ETIMEDOUT);
 	}
 	return waiters_park(t, sends ? WAIT_MQ_SEND : WAIT_MQ_RECEIVE, id, 0, deadline);
+}
+
+/* A message may send a signal, which then is no host's. */
+enum act enter_mq_notify(struct task *t, struct call *c)
+{
+	struct sigevent e;
+
+	if (c->arg[1] && gmem_read(t, c->arg[1], &e, sizeof(e)) == 0 && e.sigev_signo == SIGKILL)
+		life_kill_unclear();
+	return ACT_NATIVE;
 }

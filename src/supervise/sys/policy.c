@@ -84,32 +84,72 @@ enum act enter_setresgid(struct task *t, struct call *c)
 /* ---- limits ---- */
 
 /*
- * The kernel would measure CPU time of the host, and signal or kill by it. As with timers on CPU
- * time, such a limit is accepted and never reached.
+ * The kernel would measure CPU time of the host, and signal or kill by it. Computing takes no time
+ * inside, so that such a limit is never reached; it is kept here, for whoever asks.
  */
-static bool limits_cpu_time(struct task *t, uint32_t resource, uint64_t addr)
+static struct cpu_limit *cpu_limit_of(struct process *p, uint32_t resource)
 {
-	struct rlimit limit;
-	if (!addr || (resource != RLIMIT_CPU && resource != RLIMIT_RTTIME))
-		return false;
-	if (gmem_read(t, addr, &limit, sizeof(limit)) < 0 || limit.rlim_cur == RLIM_INFINITY ||
-		limit.rlim_cur > limit.rlim_max)
-		return false; /* no limit, EFAULT, EINVAL */
-	report_not_enforced(
-		REASON_TIMER_UNMODELLED, "a limit on CPU time is accepted and never reached");
-	return true;
+	if (resource == RLIMIT_CPU)
+		return &p->cpu_limits[0];
+	return resource == RLIMIT_RTTIME ? &p->cpu_limits[1] : NULL;
+}
+
+static struct rlimit cpu_limit_get(const struct cpu_limit *l)
+{
+	if (!l->is_set)
+		return (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+	return (struct rlimit){l->soft, l->hard};
+}
+
+static int cpu_limit_set(struct cpu_limit *l, const struct rlimit *new)
+{
+	if (new->rlim_cur > new->rlim_max)
+		return -EINVAL;
+	if (new->rlim_max > cpu_limit_get(l).rlim_max)
+		return -EPERM;
+	*l = (struct cpu_limit){true, new->rlim_cur, new->rlim_max};
+	if (new->rlim_cur != RLIM_INFINITY)
+		report_assumption(REASON_TIMER_WAITS,
+			"a limit on CPU time is kept and never reached: computing takes no time");
+	return 0;
+}
+
+/* In the kernel's order: the new one is read, tried, and then the old one written. */
+static enum act cpu_limit_call(
+	struct task *t, struct call *c, struct cpu_limit *l, uint64_t new_addr, uint64_t old_addr)
+{
+	struct rlimit new, old = cpu_limit_get(l);
+	int r = 0;
+
+	if (new_addr && gmem_read(t, new_addr, &new, sizeof(new)) < 0)
+		return call_done(c, -EFAULT);
+	if (new_addr)
+		r = cpu_limit_set(l, &new);
+	if (r == 0 && old_addr)
+		r = gmem_write(t, old_addr, &old, sizeof(old));
+	return call_done(c, r);
 }
 
 enum act enter_setrlimit(struct task *t, struct call *c)
 {
-	return limits_cpu_time(t, (uint32_t)c->arg[0], c->arg[1]) ? call_done(c, 0) : ACT_NATIVE;
+	struct cpu_limit *l = cpu_limit_of(t->proc, (uint32_t)c->arg[0]);
+
+	return l && c->arg[1] ? cpu_limit_call(t, c, l, c->arg[1], 0) : ACT_NATIVE;
+}
+
+enum act enter_getrlimit(struct task *t, struct call *c)
+{
+	struct cpu_limit *l = cpu_limit_of(t->proc, (uint32_t)c->arg[0]);
+
+	return l && c->arg[1] ? cpu_limit_call(t, c, l, 0, c->arg[1]) : ACT_NATIVE;
 }
 
 enum act enter_prlimit64(struct task *t, struct call *c)
 {
-	if (limits_cpu_time(t, (uint32_t)c->arg[1], c->arg[2]))
-		call_set_arg(t, 2, 0); /* asks for the old one alone */
-	return ACT_NATIVE;
+	const struct task *of = c->arg[0] ? task_find((pid_t)c->arg[0]) : t;
+	struct cpu_limit *l = of ? cpu_limit_of(of->proc, (uint32_t)c->arg[1]) : NULL;
+
+	return l ? cpu_limit_call(t, c, l, c->arg[2], c->arg[3]) : ACT_NATIVE;
 }
 
 /* ---- address space ---- */

@@ -263,9 +263,11 @@ static enum act kill_group(struct task *t, struct call *c, pid_t pid)
 		any = true;
 		next = process_list; /* deaths may have freed others: from the start */
 	}
-	if (signals_is_target(t->proc, pid, group) || !any)
+	if (signals_is_target(t->proc, pid, group)) {
+		t->proc->killed = true;
 		return ACT_NATIVE;
-	return call_done(c, 0);
+	}
+	return any ? call_done(c, 0) : ACT_NATIVE;
 }
 
 /* kill, tkill, tgkill: SIGKILL is done here, so that its victim is gone when the call returns. */
@@ -288,6 +290,8 @@ enum act enter_kill(struct task *t, struct call *c)
 	if (c->nr == NR_kill && pid <= 0)
 		return kill_group(t, c, pid);
 	target = task_find(c->nr == NR_tgkill ? (pid_t)c->arg[1] : pid);
+	if (target && target->proc == t->proc)
+		t->proc->killed = true;
 	if (!target || target->proc == t->proc)
 		return ACT_NATIVE;
 	return loop_kill_process(target->proc) < 0 ? ACT_NATIVE : call_done(c, 0);
@@ -342,6 +346,8 @@ enum act enter_queue_signal(struct task *t, struct call *c)
 		sched_children_changed();
 	if (sig == SIGCONT)
 		return ACT_LEAVE;
+	if (sig == SIGKILL && target == t->proc)
+		t->proc->killed = true;
 	if (sig != SIGKILL || !target || target == t->proc || target->zombie ||
 		!is_queueable(t, c, sig, info))
 		return ACT_NATIVE;

@@ -42,6 +42,8 @@ struct ptimer {
 	int64_t next_ns;    /* periodic and due: when it would come due next */
 	bool due;	    /* it came due; a periodic one rests, unless it tells nobody */
 	bool queued;	    /* its signal is in the queue, perhaps an earlier setting's */
+	bool stale;	    /* ... which was of a setting that is over: not to be delivered */
+	bool deleted;	    /* kept only until that signal was taken */
 	uint64_t kept_back; /* its signal could not be queued yet: its place among such; else 0 */
 	bool unheard;	    /* periodic, and its signal was ignored when it came due last */
 	uint64_t ignored, overrun;
@@ -93,8 +95,12 @@ static void queue_signal(struct ptimer *p, const struct task *target)
 	bool to_thread = p->notify == SIGEV_THREAD_ID;
 	long r;
 
-	if (p->queued)
+	if (p->queued) {
+		p->stale = false;
 		return;
+	}
+	if (p->signo == SIGKILL)
+		p->proc->killed = true;
 	if (p->signo < __SIGRTMIN &&
 		(sigmask_queued(target, !to_thread) & 1ull << (p->signo - 1))) {
 		p->kept_back = p->kept_back ? p->kept_back : ++kept_back_seq;
@@ -190,24 +196,54 @@ static void send_kept_back(struct process *proc)
 	}
 }
 
-bool ptimer_taken(struct process *proc, siginfo_t *info)
-{
-	bool changed = false;
-
-	if (info->si_code == SI_TIMER)
-		for (struct ptimer *p = proc->ptimers; p; p = p->next)
-			if (p->queued && p->id == info->si_timerid)
-				changed = go_on(p, info);
-	send_kept_back(proc);
-	return changed;
-}
-
 static void ptimer_free(struct ptimer *p)
 {
 	set_unheard(p, false);
 	timer_disarm(&p->timer);
+	count -= p->deleted ? 0 : 1;
 	free(p);
-	count--;
+}
+
+static void unlink_timer(struct ptimer *p)
+{
+	struct ptimer **at = &p->proc->ptimers;
+
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
+}
+
+static struct ptimer *queued_one(const struct process *proc, const siginfo_t *info)
+{
+	struct ptimer *p = info->si_code == SI_TIMER ? proc->ptimers : NULL;
+
+	while (p && !(p->queued && p->id == info->si_timerid && p->signo == info->si_signo))
+		p = p->next;
+	return p;
+}
+
+bool ptimer_is_over(struct process *proc, const siginfo_t *info)
+{
+	struct ptimer *p = queued_one(proc, info);
+
+	if (!p || !p->stale)
+		return false;
+	p->queued = p->stale = false;
+	if (p->deleted) {
+		unlink_timer(p);
+		ptimer_free(p);
+	}
+	send_kept_back(proc);
+	return true;
+}
+
+bool ptimer_taken(struct process *proc, siginfo_t *info)
+{
+	struct ptimer *p = queued_one(proc, info);
+	bool changed = p && go_on(p, info);
+
+	send_kept_back(proc);
+	return changed;
 }
 
 void ptimer_stop(struct process *proc)
@@ -295,7 +331,7 @@ enum act enter_timer_create(struct task *t, struct call *c)
 static struct ptimer *find(const struct task *t, uint64_t id)
 {
 	for (struct ptimer *p = t->proc->ptimers; p; p = p->next)
-		if (p->id == (int32_t)id)
+		if (p->id == (int32_t)id && !p->deleted)
 			return p;
 	return NULL;
 }
@@ -335,6 +371,7 @@ static void set(struct ptimer *p, uint64_t value_ns, uint64_t interval_ns, bool 
 	timer_disarm(&p->timer);
 	set_unheard(p, false);
 	p->due = false;
+	p->stale = p->queued;
 	p->kept_back = 0;
 	p->ignored = p->overrun = 0;
 	p->interval_ns = value_ns ? interval_ns : 0;
@@ -390,11 +427,17 @@ enum act enter_timer_delete(struct task *t, struct call *c)
 
 	if (!p)
 		return call_done(c, -EINVAL);
-	for (struct ptimer **q = &t->proc->ptimers; *q; q = &(*q)->next)
-		if (*q == p) {
-			*q = p->next;
-			break;
-		}
+	/* As kernels from 6.13 on: what is in the queue is dropped when its turn comes. */
+	if (p->queued) {
+		timer_disarm(&p->timer);
+		set_unheard(p, false);
+		p->stale = p->deleted = true;
+		p->due = false;
+		p->kept_back = 0;
+		count--;
+		return call_done(c, 0);
+	}
+	unlink_timer(p);
 	ptimer_free(p);
 	return call_done(c, 0);
 }

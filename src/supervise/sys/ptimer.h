@@ -8,6 +8,8 @@
 
 #include "supervise/engine/task.h"
 
+/* It is that of a timer that was deleted or set anew meanwhile: to be dropped. */
+bool ptimer_is_over(struct process *p, const siginfo_t *info);
 /* A task of p took this signal from the queue: its timer goes on. True: the siginfo was completed.
  */
 bool ptimer_taken(struct process *p, siginfo_t *info);

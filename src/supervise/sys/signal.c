@@ -2,6 +2,7 @@
 /* Calls that wait for signals. */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <time.h>
 
@@ -11,6 +12,7 @@
 #include "supervise/engine/sched.h"
 #include "supervise/engine/sigmask.h"
 #include "supervise/engine/signals.h"
+#include "supervise/sys/ptimer.h"
 
 #define NS_PER_S 1000000000ull
 
@@ -54,6 +56,17 @@ enum act enter_rt_sigtimedwait(struct task *t, struct call *c)
 	return park_on_until(t, PARK_TIME, deadline);
 }
 
+/* The kernel would not have given it that signal: it begins anew. */
+static void wait_again(struct task *t)
+{
+	struct regs regs;
+
+	if (arch_regs_read(t->tid, &regs) < 0)
+		return;
+	if (arch_call_reissue(t->tid, &regs, &t->call, 0) < 0 && errno != ESRCH)
+		abort();
+}
+
 /* What it took from the queue is told as a delivery would be. */
 void leave_rt_sigtimedwait(struct task *t, struct call *c)
 {
@@ -63,6 +76,10 @@ void leave_rt_sigtimedwait(struct task *t, struct call *c)
 		return;
 	if (!c->arg[1] || gmem_read(t, c->arg[1], &info, sizeof(info)) < 0)
 		info = (siginfo_t){.si_signo = (int)c->result};
+	if (ptimer_is_over(t->proc, &info)) {
+		wait_again(t);
+		return;
+	}
 	if (signals_taken(t, &info) && c->arg[1] &&
 		gmem_write(t, c->arg[1], &info, sizeof(info)) < 0)
 		c->result = -EFAULT;
