@@ -48,8 +48,10 @@ static const struct cli_option options[] = {
 		"let the next timer come due when the program has computed for this much CPU time "
 		"without a call; such a run is not reproducible; default: never",
 		AT(timers_after_ns),
-		"Computing takes no time inside, so a program that works until a timer comes due, as a "
-		"benchmark does until its alarm, never ends. Without this option that is told after 10 "
+		"Computing takes no time inside, so a program that works until a timer comes due, "
+		"as a "
+		"benchmark does until its alarm, never ends. Without this option that is told "
+		"after 10 "
 		"seconds."},
 	{"memory", CLI_SIZE, "SIZE", "memory limit, like 512M; default: 2G", AT(memory),
 		"Sizes take K, M and G, by 1024."},

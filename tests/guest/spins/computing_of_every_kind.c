@@ -9,7 +9,7 @@
  *: out matrix 1179648
  *: out sort 0 3999
  *: out random 1632494849
- *: out counter 7000000000
+ *: out counter 5500000000
  *: out then the others
  */
 #ifndef __clang__
@@ -88,7 +88,7 @@ int main(void)
 	for (long i = 0; i < 300000000; i++)
 		random = random * 1103515245 + 12345;
 	printf("random %u\n", random);
-	for (count = 0; count < 7000000000; count++)
+	for (count = 0; count < 5500000000; count++)
 		;
 	printf("counter %ld\n", count);
 	fflush(stdout);
