@@ -223,12 +223,20 @@ int64_t futex_wake_some(const struct futex_key *key, int32_t count, uint32_t bit
 static int64_t wake(struct task *t, const struct call *c, uint32_t bits)
 {
 	struct futex_key key;
+	int64_t woken;
 	int r;
 
 	if (!bits)
 		return -EINVAL;
 	r = futexq_key(t, c->arg[0], is_private(c), &key);
-	return r < 0 ? r : futex_wake_some(&key, (int32_t)c->arg[2], bits);
+	if (r < 0)
+		return r;
+	woken = futex_wake_some(&key, (int32_t)c->arg[2], bits);
+	/* Nobody was there: a streak of idle acts goes on. Ruby's sleep ends once it is *past* its
+	 * time, and has such a wake in its rounds of waits that time out at once. */
+	if (woken == 0)
+		t->was_idle = true;
+	return woken;
 }
 
 /* The operation of FUTEX_WAKE_OP: 0 or a negative errno. */
