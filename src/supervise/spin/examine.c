@@ -228,7 +228,11 @@ static enum spin_verdict judge_impure(struct view *v, struct spin_finding *f)
 /* The loop recurs in its registers. Steps two periods and judges. */
 static enum spin_verdict judge(struct view *v, struct spin_finding *f)
 {
-	enum { FEW = 4 }; /* words that may move in a loop that waits */
+	/*
+	 * Words that may move in a loop that waits: an interpreter's counters. The JVM has three
+	 * for an empty loop, and two more for each method that it calls.
+	 */
+	enum { FEW = 16 };
 	static unsigned char vectors[ARCH_VECTORS_MAX];
 	ssize_t len = arch_vectors_read(v->t->tid, vectors);
 	struct regs least;
