@@ -178,7 +178,8 @@ static int furnish(const struct plan *p, int root, struct error *err)
 		return error_wrap(err, "the root file system needs an empty directory '/tmp'");
 	if (show_stage_dir(stage, root, "dev", &dev, err) < 0 || proc_fill_dev(p, dev, err) < 0 ||
 		mounts_seal(dev, err) < 0 || show_stage_dir(stage, root, "sys", &sys, err) < 0 ||
-		sys_fill(sys, p->sys_texts, err) < 0 || mounts_seal(sys, err) < 0)
+		sys_fill(sys, p->sys_texts, p->contract->deterministic, err) < 0 ||
+		mounts_seal(sys, err) < 0)
 		return -1;
 	if (replace_etc(p, stage, root, err) < 0 || proc_attach(stage, root, err) < 0 ||
 		mounts_detach(stage, err) < 0)

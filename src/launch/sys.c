@@ -123,12 +123,26 @@ static int fill_block(int sys, char number, struct error *err)
 	return symlinkat(target, sys, link) < 0 ? error_sys(err, "make /sys/%s", link) : 0;
 }
 
-int sys_fill(int sys, char *const *texts, struct error *err)
+/* What a program needs to know how many CPUs it has. */
+static bool is_basic(const char *path)
+{
+	static const char *const basic[] = {"devices", "devices/system", "devices/system/cpu",
+		"devices/system/cpu/online", "devices/system/cpu/possible",
+		"devices/system/cpu/present", "devices/system/cpu/cpu0", "kernel", "kernel/mm",
+		"kernel/mm/transparent_hugepage", "kernel/mm/transparent_hugepage/enabled"};
+
+	for (size_t i = 0; i < ARRAY_LEN(basic); i++)
+		if (strcmp(path, basic[i]) == 0)
+			return true;
+	return false;
+}
+
+int sys_fill(int sys, char *const *texts, bool whole, struct error *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (fill_one(sys, &rows[i], texts[i], err) < 0)
+		if ((whole || is_basic(rows[i].path)) && fill_one(sys, &rows[i], texts[i], err) < 0)
 			return -1;
-	for (const char *k = texts[ARRAY_LEN(rows)]; *k != '\0'; k++)
+	for (const char *k = texts[ARRAY_LEN(rows)]; whole && *k != '\0'; k++)
 		if (fill_block(sys, *k, err) < 0)
 			return -1;
 	return 0;

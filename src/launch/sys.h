@@ -3,6 +3,8 @@
 #ifndef LAUNCH_SYS_H
 #define LAUNCH_SYS_H
 
+#include <stdbool.h>
+
 #include "base/attr.h"
 #include "base/error.h"
 #include "wire/contract.h"
@@ -11,6 +13,7 @@
 char **sys_texts_new(const struct contract *c);
 void sys_texts_free(char **texts);
 /* Fills the directory sys of a writable tmpfs. Allocates nothing. */
-MUST_CHECK int sys_fill(int sys, char *const *texts, struct error *err);
+/* Not whole: the little that tells how many CPUs there are. A hundred files are a millisecond. */
+MUST_CHECK int sys_fill(int sys, char *const *texts, bool whole, struct error *err);
 
 #endif
