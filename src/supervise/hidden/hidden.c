@@ -175,25 +175,28 @@ static bool matters(const struct hidden_file *f)
 
 void hidden_look_up(const struct task *t, struct hidden_programs *ret)
 {
-	struct stat st = {0};
+	struct hidden_file *program, *loader = NULL;
+	struct stat st = {0}, of_loader;
 	char path[32];
 
-	*ret = (struct hidden_programs){0};
 	snprintf(path, sizeof(path), "/proc/%d/exe", t->tid);
-	ret->program = hidden_file_at(path, &st);
-	ret->dev = st.st_dev;
-	ret->ino = st.st_ino;
-	if (ret->program && ret->program->interpreter)
-		ret->loader = hidden_file_at(ret->program->interpreter, &st);
-	if (ret->loader && !ret->loader->name)
-		ret->loader->name = mem_strdup(ret->program->interpreter);
+	program = hidden_file_at(path, &st);
+	if (program && program->interpreter) {
+		loader = hidden_file_at(program->interpreter, &of_loader);
+		if (loader && !loader->name)
+			loader->name = mem_strdup(program->interpreter);
+	}
+	*ret = (struct hidden_programs){program, loader, st.st_dev, st.st_ino};
 }
 
 void hidden_exec(struct task *t, const struct hidden_programs *p)
 {
-	/* Hardly any program has some: its mappings are not even asked for. */
-	if (arch_hidden_any() &&
-		(matters(p->program) || (p->program->interpreter && matters(p->loader))))
+	const struct hidden_file *program = p->program;
+
+	if (!arch_hidden_any())
+		return;
+	/* Hardly any program has one: its mappings are not even asked for. */
+	if (!program || matters(program) || (program->interpreter && matters(p->loader)))
 		look(t, 0, UINT64_MAX);
 }
 

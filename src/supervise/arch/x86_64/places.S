@@ -12,8 +12,6 @@
 	.balign 16
 	.globl places_cpuid
 	.hidden places_cpuid
-	.globl places_cpuid_end
-	.hidden places_cpuid_end
 places_cpuid:
 	push	%rdi
 	push	%rsi
@@ -48,5 +46,10 @@ places_cpuid:
 	mov	12(%rbx), %ebx
 	jmp	3b
 places_cpuid_end:
+
+	.balign 8
+	.globl places_cpuid_size
+	.hidden places_cpuid_size
+places_cpuid_size: .quad places_cpuid_end - places_cpuid
 
 	.section .note.GNU-stack, "", @progbits

@@ -10,7 +10,8 @@
 #include "supervise/arch/x86_64/cpuid.h"
 #include "supervise/arch/x86_64/decode.h"
 
-extern const unsigned char places_cpuid[], places_cpuid_end[];
+extern const unsigned char places_cpuid[];
+extern const uint64_t places_cpuid_size;
 
 enum { RDTSC = 0x31, CPUID = 0xa2, JUMP = 5, ENTRY = 24, BRANCHES_MAX = 4096 };
 
@@ -148,6 +149,11 @@ bool arch_places_leads(const unsigned char *code, size_t at)
 	       (first == 0xc7 && before == 0xf8) || (first == 0x8d && (before & 0xc7) == 5);
 }
 
+static bool fits(int64_t distance)
+{
+	return distance >= INT32_MIN && distance <= INT32_MAX;
+}
+
 /* One moved instruction: copied, and its relative address mended. 0: out of reach. */
 static size_t move(
 	const unsigned char *code, size_t len, uint64_t from, uint64_t to, unsigned char *out)
@@ -166,7 +172,7 @@ static size_t move(
 		at++;
 	/* opcode, ModRM, displacement */
 	shown = insn.displacement + (int64_t)(from - to);
-	if (code[at] != insn.opcode || shown != (int32_t)shown)
+	if (code[at] != insn.opcode || !fits(shown))
 		return 0;
 	bytes_store_u32(out + at + 2, (uint32_t)shown);
 	return insn.length;
@@ -178,7 +184,7 @@ static bool jump(unsigned char *out, uint8_t opcode, uint64_t from, uint64_t to)
 
 	out[0] = opcode;
 	bytes_store_u32(out + 1, (uint32_t)distance);
-	return distance == (int32_t)distance;
+	return fits(distance);
 }
 
 size_t arch_place_stub(const struct arch_place *place, const struct arch_stub_at *where,
@@ -195,6 +201,8 @@ size_t arch_place_stub(const struct arch_place *place, const struct arch_stub_at
 	if (place->is_counter) {
 		int64_t distance = (int64_t)(where->counter - (where->stub + 7));
 
+		if (!fits(distance))
+			return 0;
 		n = sizeof(counter);
 		memcpy(out, counter, n);
 		bytes_store_u32(out + 3, (uint32_t)distance);
@@ -237,7 +245,7 @@ size_t arch_places_cpuid(unsigned char *out, size_t room)
 	} exact[] = {{4, 0}, {4, 1}, {4, 2}, {4, 3}, {4, 4}, {7, 0}, {7, 1}, {0xb, 0}, {0xb, 1},
 		{0xd, 0}, {0xd, 1}, {0x14, 0}, {0x19, 0}, {0x8000001d, 0}, {0x8000001d, 1},
 		{0x8000001d, 2}, {0x8000001d, 3}, {0x8000001d, 4}};
-	const size_t code = (size_t)(places_cpuid_end - places_cpuid);
+	const size_t code = places_cpuid_size;
 	const size_t entries = ARRAY_LEN(any) + ARRAY_LEN(exact);
 	size_t n = code;
 
