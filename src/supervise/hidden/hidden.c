@@ -183,7 +183,9 @@ void hidden_look_up(const struct task *t, struct hidden_programs *ret)
 	program = hidden_file_at(path, &st);
 	if (program && program->interpreter) {
 		loader = hidden_file_at(program->interpreter, &of_loader);
-		if (loader && !loader->name)
+		if (program->ino != st.st_ino || program->dev != st.st_dev)
+			program = NULL; /* the oldest that was known, and forgotten for the other */
+		else if (loader && !loader->name)
 			loader->name = mem_strdup(program->interpreter);
 	}
 	*ret = (struct hidden_programs){program, loader, st.st_dev, st.st_ino};

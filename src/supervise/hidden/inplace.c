@@ -153,9 +153,9 @@ static bool make_spans(const struct image *image, struct inplace *i)
 
 	for (size_t k = 0; k < i->count; k++) {
 		const struct arch_place *p = &i->places[k];
-		struct span *s = &i->spans[i->span_count - 1];
+		struct span *s = i->span_count ? &i->spans[i->span_count - 1] : NULL;
 
-		if (i->span_count == 0 || p->address - (s->address + s->len) >= PAGE) {
+		if (!s || p->address - (s->address + s->len) >= PAGE) {
 			if (i->span_count == SPANS_MAX)
 				return false;
 			s = &i->spans[i->span_count++];
@@ -180,7 +180,8 @@ static bool make_spans(const struct image *image, struct inplace *i)
 static struct inplace *look_into(const struct hidden_file *loader)
 {
 	static struct arch_places found;
-	autoclose int fd = open(loader->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	autoclose int fd =
+		loader->name ? open(loader->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	struct image image = {.size = loader->size};
 	struct inplace *i = mem_alloc(sizeof(*i));
 	void *at;
