@@ -16,9 +16,11 @@
 #include "audit/walk.h"
 #include "base/beneath.h"
 #include "base/clock.h"
+#include "base/dir.h"
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/str.h"
 
 /* In the place of a file's name while there is none: of the same length. */
@@ -66,6 +68,22 @@ int audit_open(const char *dir, const char *key, enum audit_mode mode, struct au
 		return -1;
 	*ret = take_ptr(a);
 	return 0;
+}
+
+int audit_open_state(const char *state, const char *dir, const char *key, enum audit_mode mode,
+	struct audit **ret, struct error *err)
+{
+	autofree char *own_dir = path_join(state, "audit"),
+		      *own_key = path_join(state, "audit.key");
+	const char *named = getenv("SANDGLASS_AUDIT_KEY");
+
+	if (!key)
+		key = named && named[0] ? named : own_key;
+	if (!dir)
+		dir = own_dir;
+	if (mode == AUDIT_APPEND && dir_make(dir, err) < 0)
+		return -1;
+	return audit_open(dir, key, mode, ret, err);
 }
 
 int audit_head_find(struct audit *a, struct audit_head *ret, struct error *err)
@@ -197,13 +215,14 @@ static json_t *record_of(const struct audit_event *e, const char *prev, uint64_t
 {
 	json_t *o = json_object();
 	time_t seconds = (time_t)(now / 1000000000);
-	char day[32] = "", stamp[64];
+	char day[32] = "", stamp[64], user[32];
 	struct tm tm;
 
 	if (gmtime_r(&seconds, &tm))
 		strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
 	snprintf(stamp, sizeof(stamp), "%s.%06uZ", day, (unsigned)(now / 1000 % 1000000));
-	json_put(o, "actor", json_str(e->actor));
+	snprintf(user, sizeof(user), "uid:%u", getuid());
+	json_put(o, "actor", json_str(e->actor ? e->actor : user));
 	json_put(o, "details",
 		e->details ? json_incref((json_t *)(uintptr_t)e->details) : json_object());
 	json_put(o, "event_type", json_str(e->type));

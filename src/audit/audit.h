@@ -42,12 +42,20 @@ enum audit_mode {
  */
 MUST_CHECK int audit_open(const char *dir, const char *key, enum audit_mode mode,
 	struct audit **ret, struct error *err);
+/*
+ * The user's own: STATE/audit with the key that SANDGLASS_AUDIT_KEY names or STATE/audit.key; dir
+ * and key, where they are not NULL, instead.
+ */
+MUST_CHECK int audit_open_state(const char *state, const char *dir, const char *key,
+	enum audit_mode mode, struct audit **ret, struct error *err);
 void audit_close(struct audit *a);
 void audit_cleanup(struct audit **a);
 #define auto_audit CLEANUP(audit_cleanup)
 
 struct audit_event {
-	const char *type, *actor, *resource_type, *resource_id;
+	const char *type;
+	const char *actor; /* NULL: "uid:N", the user */
+	const char *resource_type, *resource_id;
 	const json_t *details; /* an object, borrowed; NULL: empty */
 	uint64_t real_ns;      /* 0: now */
 };

@@ -58,13 +58,12 @@ static const struct cli_option seal_options[] = {
 static int run_append(void *values, char **argv)
 {
 	const struct values *v = values;
-	autofree char *own = str_format("uid:%u", getuid());
 	auto_json json_t *details = NULL;
 	auto_audit struct audit *a = NULL;
 	char hmac[DIGEST_HEX];
 	struct error err;
 	struct audit_event e = {.type = argv[0],
-		.actor = v->actor ? v->actor : own,
+		.actor = v->actor,
 		.resource_type = v->resource_type ? v->resource_type : "",
 		.resource_id = v->resource_id ? v->resource_id : ""};
 

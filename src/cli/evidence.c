@@ -10,11 +10,9 @@
 #include <unistd.h>
 
 #include "attest/keyring.h"
-#include "base/dir.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "base/str.h"
 #include "config/paths.h"
 
 int cli_keys_dir(char **ret, struct error *err)
@@ -129,19 +127,11 @@ int cli_new_passphrase(const char *file, char **ret, struct error *err)
 int cli_audit_open(const char *dir, const char *key, enum audit_mode mode, struct audit **ret,
 	struct error *err)
 {
-	autofree char *state = NULL, *own_dir = NULL, *own_key = NULL;
+	autofree char *state = NULL;
 
-	key = key ? key : variable("SANDGLASS_AUDIT_KEY");
-	if (!dir || !key) {
-		if (paths_find(PATHS_STATE, &state, err) < 0)
-			return -1;
-		own_dir = path_join(state, "audit");
-		own_key = path_join(state, "audit.key");
-	}
-	dir = dir ? dir : own_dir;
-	if (mode == AUDIT_APPEND && dir_make(dir, err) < 0)
-		return -1;
-	return audit_open(dir, key ? key : own_key, mode, ret, err);
+	return paths_find(PATHS_STATE, &state, err) < 0
+		       ? -1
+		       : audit_open_state(state, dir, key, mode, ret, err);
 }
 
 int cli_audit_record(const char *type, const char *resource_type, const char *resource_id,
@@ -149,9 +139,7 @@ int cli_audit_record(const char *type, const char *resource_type, const char *re
 {
 	auto_json json_t *owned = details;
 	auto_audit struct audit *a = NULL;
-	autofree char *actor = str_format("uid:%u", getuid());
 	struct audit_event e = {.type = type,
-		.actor = actor,
 		.resource_type = resource_type,
 		.resource_id = resource_id,
 		.details = owned};

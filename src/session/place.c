@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/dir.h"
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -19,6 +20,7 @@
 #include "base/remove.h"
 #include "base/str.h"
 #include "config/paths.h"
+#include "session/event.h"
 
 enum { TRIES = 100, STEP_MS = 5, ID_BYTES = 6 };
 
@@ -26,25 +28,6 @@ void place_close(struct place *p)
 {
 	fd_close(&p->dir);
 	fd_close(&p->lock);
-}
-
-/* Parents too, each 0700: what is in a workspace is its owner's affair. */
-static int make_dirs(const char *path, struct error *err)
-{
-	autofree char *text = mem_strdup(path);
-
-	for (char *p = text + 1;; p++) {
-		char c = *p;
-
-		if (c != '/' && c)
-			continue;
-		*p = '\0';
-		if (mkdir(text, 0700) < 0 && errno != EEXIST)
-			return error_sys(err, "make '%.300s'", text);
-		*p = c;
-		if (!c)
-			return 0;
-	}
 }
 
 int session_store_open(struct session_store **ret, struct error *err)
@@ -57,7 +40,7 @@ int session_store_open(struct session_store **ret, struct error *err)
 		return -1;
 	s->dir = path_join(state, "sessions");
 	s->cas_dir = path_join(state, "cas");
-	if (make_dirs(s->dir, err) < 0)
+	if (dir_make(s->dir, err) < 0)
 		return -1;
 	s->fd = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->fd < 0)
@@ -213,6 +196,7 @@ int place_clear(
 	struct session_store *s, struct place *p, struct session_record *r, struct error *err)
 {
 	auto_sandbox struct sandbox b = {0};
+	bool was_creating;
 
 	if (r->state != SESSION_CREATING && r->state != SESSION_DESTROYING) {
 		r->state = SESSION_DESTROYING;
@@ -228,8 +212,12 @@ int place_clear(
 		return error_sys(err, "session '%s'", r->id);
 	if (remove_tree(p->dir, r->id, err) < 0 || remove_tree(p->dir, "stop", err) < 0)
 		return -1;
+	was_creating = r->state == SESSION_CREATING;
 	r->state = SESSION_DESTROYED;
-	return session_record_write(p->dir, r, err);
+	if (session_record_write(p->dir, r, err) < 0)
+		return -1;
+	/* What was never there for anybody is not told to be gone. */
+	return was_creating ? 0 : session_event(s, "session.destroy", r, err);
 }
 
 int place_remove(struct session_store *s, const char *id, struct error *err)

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "codec/json.h"
+#include "session/event.h"
 #include "session/place.h"
 
 enum { WAIT_MS = 10000, QUIET_MS = 200 };
@@ -130,7 +131,8 @@ static int begin(struct session_store *s, const struct beginning *b, char ret_id
 		memcpy(r.parent, b->parent->record.id, SESSION_ID_SIZE);
 	home = place_home(s, r.id);
 	if (session_record_write(p.dir, &r, err) == 0 && make_home(&p, r.id, err) == 0 &&
-		fill(s, b, home, &r, err) == 0) {
+		fill(s, b, home, &r, err) == 0 &&
+		session_event(s, "session.create", &r, err) == 0) {
 		r.state = SESSION_READY;
 		if (session_record_write(p.dir, &r, err) == 0)
 			return 0;

@@ -123,6 +123,27 @@ def a_cut_log_is_not_gone_on_with(p):
     return problems + expect(p.audit("append", "x"), 0)
 
 
+def sessions_are_recorded(p):
+    def session(*words):
+        return run([SANDGLASS, "session", *words], cwd=p.top, env=p.env)
+
+    made = session("create")
+    name = made.out.decode().strip()
+    problems = expect(made, 0) + expect(p.audit("show", "--last", "1"), 0, f"session.create session/{name}")
+    problems += expect(session("destroy", name), 0) + expect(session("destroy", name), 0)
+    shown = p.audit("show", "--last", "2").out.decode().splitlines()
+    if "session.create" not in shown[0] or f"session.destroy session/{name}" not in shown[1]:
+        problems.append(shown)
+    # What cannot be recorded is not made.
+    path = os.path.join(p.log, "head")
+    os.rename(path, path + ".away")
+    problems += expect(session("create"), 2, err="audit log")
+    if session("list").out:
+        problems.append("a session was made all the same")
+    os.rename(path + ".away", path)
+    return problems + expect(p.audit("verify"), 0)
+
+
 def a_seal_finds_what_was_put_back(p):
     seal, jwks, old = (os.path.join(p.top, n) for n in ("seal.json", "jwks.json", "old"))
 
@@ -152,7 +173,7 @@ def main():
     require_programs()
     tap = Tap()
     cases = [nothing_is_made_by_reading, writers_of_many_processes_make_one_chain, another_program_agrees,
-             records_are_shown_as_they_were_given, bad_lines_are_named_to_the_byte, a_cut_log_is_not_gone_on_with,
+             records_are_shown_as_they_were_given, bad_lines_are_named_to_the_byte, a_cut_log_is_not_gone_on_with, sessions_are_recorded,
              a_seal_finds_what_was_put_back]
     with tempfile.TemporaryDirectory(prefix="sandglass-audit-") as top:
         place = Place(top)
