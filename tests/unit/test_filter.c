@@ -145,12 +145,12 @@ static uint32_t expected(enum verdict verdict, bool strict)
 {
 	static const uint32_t by_verdict[VERDICT_COUNT] = {
 		[VERDICT_ALLOW] = SECCOMP_RET_ALLOW,
-		[VERDICT_STOP] = SECCOMP_RET_TRACE,
+		[VERDICT_STOP] = FILTER_STOP,
 		[VERDICT_ENOSYS] = ANSWER_ENOSYS,
 		[VERDICT_EPERM] = ANSWER_EPERM,
 	};
 	if (verdict == VERDICT_TIGHT)
-		return strict ? SECCOMP_RET_TRACE : SECCOMP_RET_ALLOW;
+		return strict ? FILTER_STOP : SECCOMP_RET_ALLOW;
 	return by_verdict[verdict];
 }
 
@@ -188,11 +188,11 @@ static void number_that_nobody_decided_stops(void **state)
 	for (uint32_t nr = 0; nr < 2000; nr++) {
 		if (is_decided(nr))
 			continue;
-		assert_int_equal(ask(&b, nr, -1, 0).answer, SECCOMP_RET_TRACE);
+		assert_int_equal(ask(&b, nr, -1, 0).answer, FILTER_STOP);
 		looked_at++;
 	}
 	assert_true(looked_at > 1000);
-	assert_int_equal(ask(&b, arch_nr_limit, -1, 0).answer, SECCOMP_RET_TRACE);
+	assert_int_equal(ask(&b, arch_nr_limit, -1, 0).answer, FILTER_STOP);
 }
 
 static void number_of_a_foreign_abi_fails(void **state)
@@ -237,7 +237,7 @@ static void clone_flags_that_escape_are_refused(void **state)
 	assert_int_not_equal(native & SECCOMP_RET_ACTION_FULL, SECCOMP_RET_ERRNO);
 	assert_int_equal(ask(&b, NR_clone, 0, VFORK).answer, native);
 	assert_int_equal(ask(&b, NR_clone, 0, THREAD).answer, native);
-	assert_int_equal(ask(&b, NR_clone, 0, FORK | CLONE_FILES).answer, SECCOMP_RET_TRACE);
+	assert_int_equal(ask(&b, NR_clone, 0, FORK | CLONE_FILES).answer, FILTER_STOP);
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
 		assert_int_equal(ask(&b, NR_clone, 0, refused[i] | SIGCHLD).answer, ANSWER_EPERM);
 		assert_int_equal(ask(&b, NR_clone, 0, refused[i] | THREAD).answer, ANSWER_EPERM);
@@ -250,8 +250,8 @@ static void memory_calls_do_not_tell_of_the_host(void **state)
 	struct base b = base_program(false);
 	uint64_t plain = MAP_PRIVATE | MAP_ANONYMOUS;
 	assert_int_equal(ask(&b, NR_mmap, 3, plain).answer, SECCOMP_RET_ALLOW);
-	assert_int_equal(ask(&b, NR_mmap, 3, MAP_SHARED).answer, SECCOMP_RET_TRACE);
-	assert_int_equal(ask(&b, NR_mmap, 3, MAP_SHARED_VALIDATE).answer, SECCOMP_RET_TRACE);
+	assert_int_equal(ask(&b, NR_mmap, 3, MAP_SHARED).answer, FILTER_STOP);
+	assert_int_equal(ask(&b, NR_mmap, 3, MAP_SHARED_VALIDATE).answer, FILTER_STOP);
 	assert_int_equal(
 		ask(&b, NR_mmap, 3, plain | MAP_HUGETLB).answer, SECCOMP_RET_ERRNO | ENOMEM);
 	assert_int_equal(ask(&b, NR_madvise, 2, MADV_DONTNEED).answer, SECCOMP_RET_ALLOW);
@@ -282,9 +282,9 @@ static void what_becomes_executable_stops(void **state)
 {
 	(void)state;
 	struct base b = base_program(false);
-	assert_int_equal(ask(&b, NR_mmap, 2, PROT_READ | PROT_EXEC).answer, SECCOMP_RET_TRACE);
+	assert_int_equal(ask(&b, NR_mmap, 2, PROT_READ | PROT_EXEC).answer, FILTER_STOP);
 	assert_int_equal(ask(&b, NR_mmap, 2, PROT_READ | PROT_WRITE).answer, SECCOMP_RET_ALLOW);
-	assert_int_equal(ask(&b, NR_mprotect, 2, PROT_READ | PROT_EXEC).answer, SECCOMP_RET_TRACE);
+	assert_int_equal(ask(&b, NR_mprotect, 2, PROT_READ | PROT_EXEC).answer, FILTER_STOP);
 	assert_int_equal(ask(&b, NR_mprotect, 2, PROT_READ).answer, SECCOMP_RET_ALLOW);
 }
 
@@ -298,13 +298,13 @@ static void questions_about_descriptors_and_limits_do_not_stop(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(native); i++)
 		assert_int_equal(ask(&b, NR_fcntl, 1, native[i]).answer, SECCOMP_RET_ALLOW);
 	for (size_t i = 0; i < ARRAY_LEN(mediated); i++)
-		assert_int_equal(ask(&b, NR_fcntl, 1, mediated[i]).answer, SECCOMP_RET_TRACE);
+		assert_int_equal(ask(&b, NR_fcntl, 1, mediated[i]).answer, FILTER_STOP);
 	/* Of CPU time, which the supervisor keeps; else only asked for. */
-	assert_int_equal(ask(&b, NR_prlimit64, 1, RLIMIT_CPU).answer, SECCOMP_RET_TRACE);
-	assert_int_equal(ask(&b, NR_prlimit64, 1, RLIMIT_RTTIME).answer, SECCOMP_RET_TRACE);
+	assert_int_equal(ask(&b, NR_prlimit64, 1, RLIMIT_CPU).answer, FILTER_STOP);
+	assert_int_equal(ask(&b, NR_prlimit64, 1, RLIMIT_RTTIME).answer, FILTER_STOP);
 	assert_int_equal(ask(&b, NR_prlimit64, 1, RLIMIT_STACK).answer, SECCOMP_RET_ALLOW);
-	assert_int_equal(ask(&b, NR_prlimit64, 2, 1).answer, SECCOMP_RET_TRACE);
-	assert_int_equal(ask(&b, NR_prlimit64, 2, (uint64_t)1 << 32).answer, SECCOMP_RET_TRACE);
+	assert_int_equal(ask(&b, NR_prlimit64, 2, 1).answer, FILTER_STOP);
+	assert_int_equal(ask(&b, NR_prlimit64, 2, (uint64_t)1 << 32).answer, FILTER_STOP);
 }
 
 static void setting_the_segment_base_does_not_stop(void **state)
@@ -314,7 +314,7 @@ static void setting_the_segment_base_does_not_stop(void **state)
 	if (NR_arch_prctl < 0)
 		skip();
 	assert_int_equal(ask(&b, (uint32_t)NR_arch_prctl, 0, 0x1002).answer, SECCOMP_RET_ALLOW);
-	assert_int_equal(ask(&b, (uint32_t)NR_arch_prctl, 0, 0x1012).answer, SECCOMP_RET_TRACE);
+	assert_int_equal(ask(&b, (uint32_t)NR_arch_prctl, 0, 0x1012).answer, FILTER_STOP);
 }
 
 static void no_number_takes_many_compares(void **state)
@@ -344,7 +344,7 @@ static void tightening_stops_the_tight_rows_alone(void **state)
 	for (int nr = 0; nr < 600; nr++) {
 		struct seccomp_data data = {.nr = nr, .arch = arch_audit};
 		assert_int_equal(run(prog, length, &data).answer,
-			tight[nr] ? SECCOMP_RET_TRACE : SECCOMP_RET_ALLOW);
+			tight[nr] ? FILTER_STOP : SECCOMP_RET_ALLOW);
 	}
 }
 
@@ -365,11 +365,11 @@ static void reads_and_writes_above_the_bound_are_native(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(on_one); i++)
 		for (uint32_t fd = 0; fd < 10; fd++)
 			assert_int_equal(ask_bound(5, on_one[i], fd, 0),
-				fd < 5 ? SECCOMP_RET_TRACE : SECCOMP_RET_ALLOW);
+				fd < 5 ? FILTER_STOP : SECCOMP_RET_ALLOW);
 	/* Two descriptors, or sockets, which give others. */
-	assert_int_equal(ask_bound(5, NR_splice, 9, 0), SECCOMP_RET_TRACE);
-	assert_int_equal(ask_bound(5, NR_sendfile, 9, 9), SECCOMP_RET_TRACE);
-	assert_int_equal(ask_bound(5, NR_recvmsg, 9, 0), SECCOMP_RET_TRACE);
+	assert_int_equal(ask_bound(5, NR_splice, 9, 0), FILTER_STOP);
+	assert_int_equal(ask_bound(5, NR_sendfile, 9, 9), FILTER_STOP);
+	assert_int_equal(ask_bound(5, NR_recvmsg, 9, 0), FILTER_STOP);
 	assert_int_equal(ask_bound(5, NR_getpid, 0, 0), SECCOMP_RET_ALLOW);
 }
 
@@ -380,9 +380,9 @@ static void duplicates_of_mediated_descriptors_stop(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(duplications); i++) {
 		if (duplications[i] < 0)
 			continue;
-		assert_int_equal(ask_bound(5, duplications[i], 4, 9), SECCOMP_RET_TRACE);
+		assert_int_equal(ask_bound(5, duplications[i], 4, 9), FILTER_STOP);
 		assert_int_equal(ask_bound(5, duplications[i], 5, 9), SECCOMP_RET_ALLOW);
-		assert_int_equal(ask_bound(UINT32_MAX, duplications[i], 400, 0), SECCOMP_RET_TRACE);
+		assert_int_equal(ask_bound(UINT32_MAX, duplications[i], 400, 0), FILTER_STOP);
 	}
 }
 
@@ -390,7 +390,7 @@ static void sharing_descriptors_with_a_process_stops(void **state)
 {
 	(void)state;
 	struct base b = base_program(false);
-	assert_int_equal(ask(&b, NR_clone, 0, CLONE_FILES | SIGCHLD).answer, SECCOMP_RET_TRACE);
+	assert_int_equal(ask(&b, NR_clone, 0, CLONE_FILES | SIGCHLD).answer, FILTER_STOP);
 	assert_int_equal(ask(&b, NR_clone, 0, CLONE_VM | SIGCHLD).answer, SECCOMP_RET_ALLOW);
 	assert_int_equal(
 		ask(&b, NR_clone, 0, CLONE_FILES | CLONE_THREAD).answer, SECCOMP_RET_ALLOW);

@@ -228,7 +228,7 @@ static uint32_t answer_of(enum verdict verdict, bool strict)
 	case VERDICT_ALLOW:
 		return SECCOMP_RET_ALLOW;
 	case VERDICT_TIGHT:
-		return strict ? SECCOMP_RET_TRACE : SECCOMP_RET_ALLOW;
+		return strict ? FILTER_STOP : SECCOMP_RET_ALLOW;
 	case VERDICT_ENOSYS:
 		return SECCOMP_RET_ERRNO | ENOSYS;
 	case VERDICT_EPERM:
@@ -237,7 +237,7 @@ static uint32_t answer_of(enum verdict verdict, bool strict)
 	case VERDICT_COUNT:
 		break;
 	}
-	return SECCOMP_RET_TRACE;
+	return FILTER_STOP;
 }
 
 static bool is_checked(int nr)
@@ -254,7 +254,7 @@ static size_t make_ranges(bool strict, struct range ranges[RANGES_MAX])
 	struct range one[RANGES_MAX];
 	/* The last stands for all beyond the table. What nobody decided stops. */
 	for (uint32_t nr = 0; nr < RANGES_MAX; nr++)
-		one[nr] = (struct range){nr, SECCOMP_RET_TRACE, false};
+		one[nr] = (struct range){nr, FILTER_STOP, false};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		int nr = rows[i].nr;
 		if (nr < 0 || nr >= NR_ROOM)
@@ -303,7 +303,7 @@ static void emit_tail(struct program *p, uint32_t bound)
 	emit_return(p, SECCOMP_RET_ALLOW);
 	emit_load(p, arg_offset(0));
 	emit(p, BPF_JMP | BPF_JGE | BPF_K, bound, 1, 0);
-	emit_return(p, SECCOMP_RET_TRACE);
+	emit_return(p, FILTER_STOP);
 	emit_return(p, SECCOMP_RET_ALLOW);
 }
 

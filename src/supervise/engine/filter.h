@@ -7,13 +7,18 @@
 #define SUPERVISE_FILTER_H
 
 #include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/attr.h"
 
+/* How our programs stop a call. The data tells such a stop from one that a guest's filter asks. */
+#define FILTER_STOP (SECCOMP_RET_TRACE | FILTER_DATA)
+
 enum {
+	FILTER_DATA = 0x5347,
 	FILTER_ROOM = 1024,	/* more than the base program ever needs */
 	FILTER_TIGHT_ROOM = 64, /* it goes into the guest by way of a small page */
 };

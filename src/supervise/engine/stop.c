@@ -8,6 +8,7 @@
 
 #include "supervise/engine/choice.h"
 #include "supervise/engine/fdwait.h"
+#include "supervise/engine/filter.h"
 #include "supervise/engine/futex.h"
 #include "supervise/host.h"
 #include "supervise/engine/loop.h"
@@ -131,7 +132,10 @@ enum act stop_try(struct task *t)
 
 	fdwait_begin(t);
 	loop_hold(t);
-	act = t->row ? t->row->enter(t, &t->call) : unknown_call(t);
+	if (t->for_tracer)
+		act = call_done(&t->call, -ENOSYS); /* seccomp(2) */
+	else
+		act = t->row ? t->row->enter(t, &t->call) : unknown_call(t);
 	loop_hold(NULL);
 	return act;
 }
@@ -185,6 +189,14 @@ void stop_reissue(struct task *t)
 	sched_enqueue(t);
 }
 
+static bool is_for_tracer(const struct task *t)
+{
+	unsigned long data = 0;
+
+	return t->proc->own_filter && ptrace(PTRACE_GETEVENTMSG, t->tid, 0, &data) == 0 &&
+	       data != FILTER_DATA;
+}
+
 void stop_at_call(struct task *t)
 {
 	report_counts.stops++;
@@ -195,6 +207,7 @@ void stop_at_call(struct task *t)
 		return;
 	room_at_call(t, t->call.nr);
 	t->row = call_row(t->call.nr);
+	t->for_tracer = is_for_tracer(t);
 	t->changed = false;
 	t->at_exit = false;
 	t->reissued = false;

@@ -157,6 +157,7 @@ struct task {
 	bool at_exit;		 /* a call was injected: it stands at an exit stop (inject.h) */
 	struct call call;	 /* the mediated call it stands in */
 	const struct syscall_row *row;
+	bool for_tracer; /* the guest's own filter hands the call to a tracer: there is none */
 	bool leaving;  /* resume to the exit stop */
 	bool exiting;  /* called exit(2): only this thread goes */
 	bool reissued; /* its call was put back for a signal; `restart` says how */

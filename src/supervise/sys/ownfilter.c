@@ -4,9 +4,11 @@
  * ptrace.
  *
  * How it works: the kernel runs the guest's filter beside ours, and the stricter answer counts. An
- * error, a trap or a kill is the same every time and never reaches us, which is fine. Our own
- * strict filter goes in first: later the guest's might refuse the call for it. A listener would
- * decide calls of one guest in another: it is refused as by a kernel before 5.0.
+ * error, a trap or a kill is the same every time and never reaches us, which is fine. What it would
+ * hand to a tracer stops as our own stops do, with the guest's data (of equal answers that of the
+ * youngest filter counts), and fails as where there is no tracer (engine/stop.c). Our own strict
+ * filter goes in first: later the guest's might refuse the call for it. A listener would decide
+ * calls of one guest in another: it is refused as by a kernel before 5.0.
  */
 #include "supervise/sys/ownfilter.h"
 
@@ -15,6 +17,7 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 
+#include "supervise/engine/filter.h"
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
 #include "supervise/engine/tighten.h"
@@ -26,7 +29,7 @@ enum {
 		SECCOMP_FILTER_FLAG_SPEC_ALLOW,
 };
 
-/* A tracer would be asked, and we are the tracer. */
+/* What could be taken for a stop of ours. */
 static void judge_instruction(const struct sock_filter *i)
 {
 	if (BPF_CLASS(i->code) != BPF_RET)
@@ -34,9 +37,9 @@ static void judge_instruction(const struct sock_filter *i)
 	if (BPF_RVAL(i->code) != BPF_K)
 		report_not_enforced(
 			REASON_GUEST_FILTER, "the guest's seccomp filter computes its answers");
-	else if ((i->k & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_TRACE)
-		report_not_enforced(
-			REASON_GUEST_FILTER, "the guest's seccomp filter hands calls to a tracer");
+	else if (i->k == FILTER_STOP)
+		report_not_enforced(REASON_GUEST_FILTER,
+			"the guest's seccomp filter hands calls to a tracer with our own data");
 }
 
 static void judge_filter(struct task *t, uint64_t addr)
