@@ -30,6 +30,16 @@ static bool find_both(struct task *t, int dirfd, uint64_t addr, struct path *fil
 	return path_find_parent(t, dirfd, text, parent, last) == PATH_FOUND;
 }
 
+/* The call is about to change names: the note is kept for the leave handler if all were found. */
+static enum act changes_names(struct note *n, bool found)
+{
+	known_forget(); /* what was looked up just now too */
+	if (found)
+		return ACT_LEAVE;
+	note_free(n);
+	return ACT_NATIVE;
+}
+
 /* A file that the call is about: noted, and the kernel does it. */
 static enum act note_file(struct task *t, int dirfd, uint64_t addr, unsigned flags)
 {
@@ -100,25 +110,16 @@ void leave_unlink(struct task *t, struct call *c)
 static enum act note_creation(struct task *t, int dirfd, uint64_t addr)
 {
 	struct note *n = note_new(t);
-	bool found = find_both(t, dirfd, addr, NULL, &n->parent, n->name);
 
-	known_forget(); /* what was looked up just now too */
-	if (found)
-		return ACT_LEAVE;
-	note_free(n);
-	return ACT_NATIVE;
+	return changes_names(n, find_both(t, dirfd, addr, NULL, &n->parent, n->name));
 }
 
 enum act files_making(struct task *t, const char *text)
 {
 	struct note *n = note_new(t);
-	bool found = path_find_parent(t, AT_FDCWD, text, &n->parent, n->name) == PATH_FOUND;
 
-	known_forget(); /* what was looked up just now too */
-	if (found)
-		return ACT_LEAVE;
-	note_free(n);
-	return ACT_NATIVE;
+	return changes_names(
+		n, path_find_parent(t, AT_FDCWD, text, &n->parent, n->name) == PATH_FOUND);
 }
 
 enum act enter_mkdir(struct task *t, struct call *c)
@@ -161,14 +162,9 @@ static enum act note_link(
 	struct task *t, int dirfd, uint64_t addr, int to_dirfd, uint64_t to_addr, unsigned flags)
 {
 	struct note *n = note_new(t);
-	bool found = path_find(t, dirfd, addr, flags, &n->file) == PATH_FOUND &&
-		     find_both(t, to_dirfd, to_addr, NULL, &n->parent, n->name);
 
-	known_forget(); /* what was looked up just now too */
-	if (found)
-		return ACT_LEAVE;
-	note_free(n);
-	return ACT_NATIVE;
+	return changes_names(n, path_find(t, dirfd, addr, flags, &n->file) == PATH_FOUND &&
+					find_both(t, to_dirfd, to_addr, NULL, &n->parent, n->name));
 }
 
 enum act enter_link(struct task *t, struct call *c)
@@ -189,14 +185,10 @@ static enum act note_rename(
 	struct task *t, int dirfd, uint64_t addr, int to_dirfd, uint64_t to_addr)
 {
 	struct note *n = note_new(t);
-	bool found = find_both(t, dirfd, addr, &n->file, &n->parent, n->name) &&
-		     find_both(t, to_dirfd, to_addr, &n->other, &n->other_parent, n->name);
 
-	known_forget(); /* what was looked up just now too */
-	if (found)
-		return ACT_LEAVE;
-	note_free(n);
-	return ACT_NATIVE;
+	return changes_names(
+		n, find_both(t, dirfd, addr, &n->file, &n->parent, n->name) &&
+			   find_both(t, to_dirfd, to_addr, &n->other, &n->other_parent, n->name));
 }
 
 enum act enter_rename(struct task *t, struct call *c)
