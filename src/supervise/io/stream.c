@@ -43,18 +43,25 @@ enum act stream_idle(struct task *t)
 	return ACT_NATIVE;
 }
 
-enum act stream_park(struct task *t, const struct gfd *g, int what)
+uint64_t stream_limit(const struct gfd *g, int what)
 {
 	struct timeval tv = {0};
 	socklen_t len = sizeof(tv);
-	uint64_t limit;
 
 	if (!what || g->kind != FDKIND_SOCKET ||
-		getsockopt(g->fd, SOL_SOCKET, what, &tv, &len) < 0 || (!tv.tv_sec && !tv.tv_usec))
+		getsockopt(g->fd, SOL_SOCKET, what, &tv, &len) < 0)
+		return 0;
+	return (uint64_t)tv.tv_sec * ns_per_s + (uint64_t)tv.tv_usec * 1000;
+}
+
+enum act stream_park(struct task *t, const struct gfd *g, int what)
+{
+	uint64_t limit = stream_limit(g, what);
+
+	if (limit == 0)
 		return park_on(t, PARK_FD);
 	/* With a time-out of its own a socket call is never restarted: sock_intr_errno. */
 	park_never_restart(t);
-	limit = (uint64_t)tv.tv_sec * ns_per_s + (uint64_t)tv.tv_usec * 1000;
 	return park_on_until(t, PARK_FD, clock_monotonic() + limit);
 }
 

@@ -36,6 +36,8 @@ enum act stream_write(struct task *t, struct call *c, struct gfd *g, const struc
 	const struct stream_options *o);
 /* Bytes, as opposed to messages that go whole. */
 bool stream_is_bytes(const struct gfd *g);
+/* How long such a socket waits (SO_RCVTIMEO or SO_SNDTIMEO): nanoseconds, or 0 for ever. */
+uint64_t stream_limit(const struct gfd *g, int what);
 /* Parks until something changes at g; `what` is SO_RCVTIMEO or SO_SNDTIMEO for a socket, else 0. */
 enum act stream_park(struct task *t, const struct gfd *g, int what);
 /* A non-blocking call found nothing: whoever it waits for may run first. */

@@ -182,6 +182,7 @@ static enum act connect_tcp(struct task *t, struct call *c, struct gfd *g,
 {
 	const struct sockaddr none = {.sa_family = AF_UNSPEC};
 	bool waits = !gfd_is_nonblock(g);
+	uint64_t limit = 0;
 
 	gfd_set_nonblock(g);
 	if (connect(g->fd, address, len) == 0)
@@ -197,9 +198,12 @@ static enum act connect_tcp(struct task *t, struct call *c, struct gfd *g,
 	}
 	if (connect(g->fd, &none, sizeof(none)) < 0)
 		return call_done(c, -errno);
+	limit = stream_limit(g, SO_SNDTIMEO);
 	if (t->park.timed_out)
-		return call_done(c, -ETIMEDOUT);
-	return park_on_until(t, PARK_FD, clock_monotonic() + GIVES_UP_NS);
+		return call_done(c, limit != 0 && limit < GIVES_UP_NS ? -EINPROGRESS : -ETIMEDOUT);
+	if (limit == 0 || limit >= GIVES_UP_NS)
+		return park_on_until(t, PARK_FD, clock_monotonic() + GIVES_UP_NS);
+	return stream_park(t, g, SO_SNDTIMEO);
 }
 
 enum act enter_connect(struct task *t, struct call *c)

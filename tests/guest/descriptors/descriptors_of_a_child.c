@@ -55,6 +55,7 @@ static void be_child(int ready)
 	nanosleep(&nap, NULL);
 	MUST(write(ends[1], "x", 1));
 	refused("of the parent", take(pidfd_of(getppid()), 1, 0));
+	nanosleep(&nap, NULL);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	MUST(write(ready, "", 1));
 	pause();
