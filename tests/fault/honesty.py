@@ -135,3 +135,13 @@ def random_addresses(place):
     problems = expect(done, 121, "not enforced: personality.2. is refused, so addresses are random", "the guest exited 0 but")
     reasons = [r.get("reason") for r in (done.report or {}).get("not_enforced", [])]
     return problems + ([] if reasons == ["aslr_on"] and done.out == b"hello\n" else [f"reasons {reasons}, {done.out}"])
+
+
+@case("that the host's user watches too much is told", needs_root=True)
+def inotify_watches(place):
+    place.write("cwd/watch.py", "import ctypes, os\nlibc = ctypes.CDLL(None)\nfd = libc.inotify_init()\nfor i in range(20):\n"
+                "    os.mkdir(f'd{i}')\n    libc.inotify_add_watch(fd, f'd{i}'.encode(), 0x100)\n")
+    # A limit of a user namespace above is one that the guest can neither see nor reach.
+    done = h.run(["unshare", "-Ur", "sh", "-c", f"echo 5 >/proc/sys/user/max_inotify_watches; exec {place.sandglass} run -- python3 watch.py"],
+                 cwd=place.cwd, env={"TMPDIR": place.scratch.tmp})
+    return expect(done, 121, "watches too much", "NOT reproducible")

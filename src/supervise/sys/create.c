@@ -111,6 +111,22 @@ static bool has_number_left(struct task *t)
 	return fd >= 0 && inject(t, NR_close, made) == 0;
 }
 
+enum act enter_inotify_watch(struct task *t, struct call *c)
+{
+	(void)t;
+	(void)c;
+	return ACT_LEAVE;
+}
+
+/* How much they watch is counted by the host's user too. */
+void leave_inotify_watch(struct task *t, struct call *c)
+{
+	(void)t;
+	if (c->result == -ENOSPC)
+		report_not_enforced(REASON_UNMODELLED,
+			"inotify: the host's user watches too much (fs.inotify.max_user_watches)");
+}
+
 /* How many there may be is counted by the host's user, who is not this guest alone. */
 enum act enter_inotify(struct task *t, struct call *c)
 {

@@ -21,6 +21,7 @@
 #include "supervise/engine/sched.h"
 #include "supervise/io/stream.h"
 #include "supervise/engine/tighten.h"
+#include "supervise/report.h"
 #include "supervise/sys/msgall.h"
 #include "wire/sysnr.h"
 
@@ -77,6 +78,20 @@ static bool is_unix(const struct gfd *g)
 	return getsockopt(g->fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX;
 }
 
+/* Counted by the host's user, as queued by whomever. */
+static void tell_in_flight(int64_t result)
+{
+	if (result == -ETOOMANYREFS)
+		report_not_enforced(REASON_UNMODELLED,
+			"sending a descriptor: the host's user has too many in flight");
+}
+
+void leave_sent(struct task *t, struct call *c)
+{
+	(void)t;
+	tell_in_flight(c->result);
+}
+
 /* The guest sends the first part, which carries what is its own; the rest goes in pieces. */
 static enum act send_by_guest(
 	struct task *t, struct call *c, struct gfd *g, const struct message *m)
@@ -92,6 +107,7 @@ static enum act send_by_guest(
 	r = inject(t, c->nr, arg);
 	if (r == -EAGAIN && !t->park.timed_out)
 		return stream_park(t, g, SO_SNDTIMEO);
+	tell_in_flight(r);
 	if (r <= 0 || (uint64_t)r >= m->v.total || !stream_is_bytes(g))
 		return call_done(c, r);
 	t->park.progress = (uint64_t)r;
@@ -134,7 +150,7 @@ enum act enter_send(struct task *t, struct call *c)
 	act = stream_write(t, c, &g, &m.v, &o);
 	if (act == ACT_NATIVE && o.msg_flags != m.flags)
 		call_set_arg(t, m.flags_arg, (uint32_t)o.msg_flags);
-	return act;
+	return act == ACT_NATIVE && m.control_len ? ACT_LEAVE : act;
 }
 
 /* The messages of this recvmmsg from `first` on, `count` of them, have arrived. */
@@ -175,8 +191,11 @@ static enum act several(
 		*progress += (uint64_t)r;
 		sched_moved();
 	}
-	if (r < 0 && r != -EAGAIN)
+	if (r < 0 && r != -EAGAIN) {
+		if (sends)
+			tell_in_flight(r);
 		return call_done(c, *progress ? (int64_t)*progress : r);
+	}
 	if (*progress >= count || (*progress && !sends && (c->arg[3] & MSG_WAITFORONE)))
 		return call_done(c, (int64_t)*progress);
 	if (t->park.timed_out)
@@ -206,7 +225,7 @@ enum act enter_sendmmsg(struct task *t, struct call *c)
 		return several(t, c, &g, SO_SNDTIMEO, UINT64_MAX);
 	if (held)
 		call_set_arg(t, 3, c->arg[3]);
-	return ACT_NATIVE;
+	return is_unix(&g) ? ACT_LEAVE : ACT_NATIVE;
 }
 
 enum act enter_recvmmsg(struct task *t, struct call *c)
