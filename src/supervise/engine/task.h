@@ -158,9 +158,9 @@ struct task {
 	struct call call;	 /* the mediated call it stands in */
 	const struct syscall_row *row;
 	bool for_tracer; /* the guest's own filter hands the call to a tracer: there is none */
-	bool leaving;  /* resume to the exit stop */
-	bool exiting;  /* called exit(2): only this thread goes */
-	bool reissued; /* its call was put back for a signal; `restart` says how */
+	bool leaving;	 /* resume to the exit stop */
+	bool exiting;	 /* called exit(2): only this thread goes */
+	bool reissued;	 /* its call was put back for a signal; `restart` says how */
 	uint64_t reissue_ip;
 	int restart;	    /* ERESTARTSYS, ERESTARTNOHAND or EINTR */
 	int signal;	    /* to deliver at the next resume */

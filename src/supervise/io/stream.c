@@ -48,8 +48,7 @@ uint64_t stream_limit(const struct gfd *g, int what)
 	struct timeval tv = {0};
 	socklen_t len = sizeof(tv);
 
-	if (!what || g->kind != FDKIND_SOCKET ||
-		getsockopt(g->fd, SOL_SOCKET, what, &tv, &len) < 0)
+	if (!what || g->kind != FDKIND_SOCKET || getsockopt(g->fd, SOL_SOCKET, what, &tv, &len) < 0)
 		return 0;
 	return (uint64_t)tv.tv_sec * ns_per_s + (uint64_t)tv.tv_usec * 1000;
 }
