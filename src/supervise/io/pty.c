@@ -13,7 +13,9 @@
  * on it (lines, signals), and its echo comes back. It is written in runs of plain characters and
  * single special ones. Where the other end had nothing to read and still has not, the poll waited
  * for all of that. Otherwise what the run does is known beforehand - so many characters more to
- * read, so many of echo - and is waited for. Where neither holds, the run is not enforced.
+ * read, so many of echo - and is waited for. A key that edits or ends a line that is typed while
+ * earlier lines are unread does neither: it is held back, in no time, until they are read or
+ * everybody waits. Where nothing holds, the run is not enforced.
  */
 #include "supervise/io/pty.h"
 
@@ -33,6 +35,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "supervise/engine/clock.h"
 #include "supervise/engine/sched.h"
 #include "supervise/engine/sigmask.h"
 #include "supervise/io/stream.h"
@@ -47,6 +50,7 @@ enum {
 	RUN = 1024,
 	LDISC = 4095, /* what a line discipline holds */
 	TRIES = 3000,
+	HELD_BACK = -EBUSY, /* no error of a terminal's write */
 };
 
 /* An upper bound of what is on its way, by the slave's minor number: to the slave, to the master.
@@ -221,6 +225,7 @@ struct keyboard {
 	struct gfd *master;
 	int slave;
 	struct termios mode;
+	bool is_last; /* nobody will read: typed all the same */
 };
 
 static bool is_signal(const struct termios *m, unsigned char byte)
@@ -282,7 +287,14 @@ static int echo_of_run(const struct termios *m, const char *data, size_t len)
 	return sum;
 }
 
-/* A run of plain characters, or a special one. The bytes taken, or a negative errno. */
+/* Nothing that can be looked at tells whether it has been acted on, while there is input. */
+static bool is_unseen(const struct termios *m, unsigned char byte)
+{
+	return is_special(m, byte) && !ends_line(m, byte) &&
+	       !(is_signal(m, byte) && !(m->c_lflag & NOFLSH));
+}
+
+/* A run of plain characters, or a special one. The bytes taken, HELD_BACK or a negative errno. */
 static ssize_t type_run(const struct keyboard *k, const char *data, size_t len)
 {
 	const struct termios *m = &k->mode;
@@ -290,7 +302,11 @@ static ssize_t type_run(const struct keyboard *k, const char *data, size_t len)
 	bool had = has_input(k->slave);
 	int echo = echo_of_run(m, data, len), input = had ? queued(k->slave) : 0;
 	int output = has_input(k->master->fd) ? queued(k->master->fd) : 0;
-	ssize_t n = put(k->master, data, len);
+	ssize_t n = 0;
+
+	if (had && is_unseen(m, byte) && !k->is_last)
+		return HELD_BACK;
+	n = put(k->master, data, len);
 
 	if (n <= 0 || (!has_input(k->slave) && !had))
 		return n;
@@ -299,7 +315,7 @@ static ssize_t type_run(const struct keyboard *k, const char *data, size_t len)
 			tell();
 		return n;
 	}
-	if (echo < 0 || (size_t)n != len || (had && is_special(m, byte) && !ends_line(m, byte))) {
+	if (echo < 0 || (size_t)n != len || (had && is_unseen(m, byte))) {
 		tell();
 		return n;
 	}
@@ -395,7 +411,7 @@ enum act pty_write(
 {
 	bool master = pty_is_master(g);
 	autoclose int other = -1;
-	struct keyboard k = {.master = g};
+	struct keyboard k = {.master = g, .is_last = t->park.timed_out};
 	uint64_t *progress = &t->park.progress;
 	uint32_t *way = &on_way[minor(device_of(g->fd)) % PTYS][!master];
 
@@ -419,6 +435,8 @@ enum act pty_write(
 		} else if (n > 0) {
 			n = put_out(g, other, way, stream_chunk, (size_t)n);
 		}
+		if (n == HELD_BACK)
+			return park_on_until(t, PARK_FD, clock_monotonic() + 1);
 		if (n == -EAGAIN && !not_blocking)
 			return park_on(t, PARK_FD);
 		if (n < 0 && *progress == 0)
