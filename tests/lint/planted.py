@@ -10,12 +10,13 @@ from source import ROOT
 
 TOP = "/* SPDX-License-Identifier: Apache-2.0 */\n/* A planted fault to be found. */\n"
 CLEAN = {
-    "src/LAYERS": "base\nwire base\nrun base wire\n",
+    "src/LAYERS": "base\nwire base\nrun base wire\ncli base\n",
     "src/base/a.h": TOP + "#ifndef A_H\n#define A_H\nint a(void);\n#endif\n",
     "src/base/a.c": TOP + '#include "base/a.h"\n\nint a(void)\n{\n\treturn 0;\n}\n',
     "docs/a.md": "See [the man page](man/a.1).\n",
     ".clang-format": open(os.path.join(ROOT, ".clang-format"), encoding="utf-8").read(),
-    "docs/man/a.1": '.\\" SPDX\n.Dd November 29, 2026\n.Dt A 1\n.Os\n.Sh NAME\n.Nm a\n.Nd a planted page\n.Sh DESCRIPTION\nA page.\n',
+    "docs/man/a.1": '.\\" SPDX\n.Dd November 29, 2026\n.Dt A 1\n.Os\n.Sh NAME\n.Nm a\n.Nd a planted page\n.Sh DESCRIPTION\nA page.\nIt takes\n.Fl -json .\n',
+    "src/cli/commands.def": TOP + "X(command_run)\n",
 }
 LONG = TOP + "int a(void)\n{\n" + "\ta();\n" * 80 + "}\n"
 # check, the file with the fault, its text, a word of the complaint
@@ -43,6 +44,9 @@ FAULTS = [
     ("links", "README.md", "See `src/b.c`.\n", "src/b.c is not there"),
     ("format", "src/base/b.c", TOP + "int  b( void );\n", "clang-format"),
     ("man", "docs/man/b.1", ".Sh NAME\n", "missing"),
+    ("options", "docs/man/b.1", ".Fl -nosuch\n", "--nosuch, which the program does not have"),
+    ("options", "docs/man/b.1", ".It Fl -json\n", "a list of options by hand"),
+    ("options", "docs/man/b.1", ".Xr sandglass-nosuch 1\n", "sandglass-nosuch(1), which there is not"),
     ("cppcheck", "src/base/b.c", TOP + "int b(void)\n{\n\tint x[2];\n\n\tx[2] = 1;\n\treturn x[0];\n}\n", "out of bounds"),
 ]
 COUNTS = [
