@@ -7,8 +7,13 @@
 #include "base/error.h"
 #include "session/place.h"
 
-/* type: "session.create" or "session.destroy". Durable when it returns. */
-MUST_CHECK int session_event(const struct session_store *s, const char *type,
-	const struct session_record *r, struct error *err);
+/*
+ * Durable when they return. A creation also records what the user says that the host itself runs in
+ * (config/settings, host_isolation_tier); an unknown tier is ERR_USAGE, and nothing is recorded.
+ */
+MUST_CHECK int session_event_create(
+	const struct session_store *s, const struct session_record *r, struct error *err);
+MUST_CHECK int session_event_destroy(
+	const struct session_store *s, const struct session_record *r, struct error *err);
 
 #endif

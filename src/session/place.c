@@ -217,7 +217,7 @@ int place_clear(
 	if (session_record_write(p->dir, r, err) < 0)
 		return -1;
 	/* What was never there for anybody is not told to be gone. */
-	return was_creating ? 0 : session_event(s, "session.destroy", r, err);
+	return was_creating ? 0 : session_event_destroy(s, r, err);
 }
 
 int place_remove(struct session_store *s, const char *id, struct error *err)

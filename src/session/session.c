@@ -131,8 +131,7 @@ static int begin(struct session_store *s, const struct beginning *b, char ret_id
 		memcpy(r.parent, b->parent->record.id, SESSION_ID_SIZE);
 	home = place_home(s, r.id);
 	if (session_record_write(p.dir, &r, err) == 0 && make_home(&p, r.id, err) == 0 &&
-		fill(s, b, home, &r, err) == 0 &&
-		session_event(s, "session.create", &r, err) == 0) {
+		fill(s, b, home, &r, err) == 0 && session_event_create(s, &r, err) == 0) {
 		r.state = SESSION_READY;
 		if (session_record_write(p.dir, &r, err) == 0)
 			return 0;

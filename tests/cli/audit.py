@@ -134,6 +134,20 @@ def sessions_are_recorded(p):
     shown = p.audit("show", "--last", "2").out.decode().splitlines()
     if "session.create" not in shown[0] or f"session.destroy session/{name}" not in shown[1]:
         problems.append(shown)
+    # What the host is said to be is recorded, and what it cannot be is refused.
+    env = {**p.env, "SANDGLASS_HOST_ISOLATION_TIER": "Container", "SANDGLASS_HOST_ISOLATION_EVIDENCE": "docker info"}
+    done = run([SANDGLASS, "session", "create"], cwd=p.top, env=env)
+    last = json.loads(p.audit("show", "--json", "--last", "1").out)
+    want = {"dropped": False, "evidence": "docker info", "source": "environment", "tier": "container"}
+    if last["event_type"] != "sandbox.host_isolation_declared" or last["details"] != want:
+        problems.append(last)
+    problems += expect(session("destroy", done.out.decode().strip()), 0)
+    env["SANDGLASS_HOST_ISOLATION_TIER"] = "jail"
+    for words in (["session", "create"], ["config", "show"]):
+        problems += expect(run([SANDGLASS, *words], cwd=p.top, env=env), 2, err="none, process, container or vm")
+    shown = json.loads(run([SANDGLASS, "config", "show", "--json"], cwd=p.top, env=p.env).out)
+    if shown["host_isolation_tier"] != {"source": "default", "value": "none"}:
+        problems.append(shown)
     # What cannot be recorded is not made.
     path = os.path.join(p.log, "head")
     os.rename(path, path + ".away")

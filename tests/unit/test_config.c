@@ -112,9 +112,49 @@ static void a_file_that_is_none_of_ours_is_refused_by_name(void **state)
 	}
 }
 
+static void a_project_may_set_what_runs_nothing(void **state)
+{
+	autofree char *file = str_format("%s/.sandglass/config.json", home),
+		      *dir = str_format("%s/.sandglass", home), *value = NULL, *other = NULL;
+	enum settings_layer layer;
+	struct error err = {0};
+	static const char bad[] = "{\"supervise\": \"/tmp/evil\"}",
+			  good[] = "{\"host_isolation_tier\": \" VM \"}";
+
+	(void)state;
+	assert_int_equal(chdir(home), 0);
+	assert_int_equal(settings_find_layer("host_isolation_tier", &value, &layer, &err), 1);
+	assert_string_equal(value, "none");
+	assert_int_equal(layer, SETTINGS_DEFAULT);
+	assert_int_equal(mkdir(dir, 0755), 0);
+	for (int i = 0; i < 2; i++) {
+		autoclose int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+		assert_int_equal(fd_write_all(fd, i ? good : bad, strlen(i ? good : bad), &err), 0);
+		/* It is not looked at for what it may not set, and refused where it is. */
+		assert_int_equal(settings_find("supervise", &other, &err), 0);
+		mem_cleanup(&value);
+		assert_int_equal(settings_find_layer("host_isolation_tier", &value, &layer, &err),
+			i ? 1 : -1);
+	}
+	assert_string_equal(value, "vm");
+	assert_int_equal(layer, SETTINGS_PROJECT);
+	mem_cleanup(&value);
+	setenv("SANDGLASS_HOST_ISOLATION_TIER", "chroot", 1);
+	assert_int_equal(settings_find("host_isolation_tier", &value, &err), -1);
+	assert_non_null(strstr(err.msg, "SANDGLASS_HOST_ISOLATION_TIER"));
+	assert_non_null(strstr(err.msg, "none, process, container or vm"));
+	unsetenv("SANDGLASS_HOST_ISOLATION_TIER");
+	remove(file);
+	remove(dir);
+	assert_int_equal(chdir("/"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_project_may_set_what_runs_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			directories_follow_the_environment, setup, teardown),
 		cmocka_unit_test_setup_teardown(
