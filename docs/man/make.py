@@ -68,6 +68,16 @@ def synopsis(command):
     return "\n".join(out) + "\n"
 
 
+def about(word):
+    """What the page of a group says that it is about, as a sentence."""
+    path = os.path.join(HERE, f"sandglass-{word}.1")
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8") as f:
+        found = re.search(r"^\.Nd (.*)$", f.read(), re.M)[1]
+    return found[:1].upper() + found[1:] + ". "
+
+
 class Tables:
     def __init__(self, program, wire):
         def ask(*argv):
@@ -86,7 +96,7 @@ class Tables:
                 continue
             seen.append(word)
             verbs = ", ".join(c["name"].split()[1] for c in self.of(word)) if verb else ""
-            what = f"Its verbs are {verbs}" if verb else command["summary"]
+            what = f"{about(word)}Its verb{'s are' if ',' in verbs else ' is'} {verbs}" if verb else command["summary"]
             yield f".It Cm {word}{' Ar verb' if verb else ''}\n{prose(what)}\nSee\n.Xr sandglass-{word} 1 .\n"
 
     def synopsis(self, name):
