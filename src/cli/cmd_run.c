@@ -60,6 +60,8 @@ static const struct cli_option options[] = {
 		"kill it after this much time of the host, like 30s; default: never",
 		AT(timeout_ns), "The status is then 124."},
 	{"network", CLI_TEXT, "none", "loopback alone, which is the default", AT(network)},
+	{"record", CLI_TEXT, "TAPE", "record what comes from outside, for sandglass replay",
+		AT(record)},
 	{"verify", CLI_FLAG, NULL, "run it twice under different conditions and compare",
 		AT(verify),
 		"Exit status, output, files written and every decision taken are compared. The "

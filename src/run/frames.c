@@ -104,6 +104,21 @@ static int take_diverged(struct taking *t)
 	return error_set(t->err, ERR_FORMAT, "a DIVERGED frame, but nothing is replayed");
 }
 
+static int take_input_ask(struct taking *t)
+{
+	struct feed_ask ask;
+
+	ask.request = bytes_get_u64(t->r);
+	ask.now_ns = bytes_get_u64(t->r);
+	ask.due_ns = bytes_get_u64(t->r);
+	ask.task = bytes_get_u32(t->r);
+	if (t->r->bad)
+		return 0;
+	if (!t->seen->feed || ask.due_ns < ask.now_ns)
+		return error_set(t->err, ERR_FORMAT, "a question for input that makes no sense");
+	return feed_put_ask(t->seen->feed, &ask, t->err);
+}
+
 static char *take_text(struct taking *t)
 {
 	autofree char *text = bytes_get_string(t->r, DETAIL_MAX);
@@ -202,6 +217,7 @@ static const struct {
 	{FRAME_EXIT, take_exit},
 	{FRAME_FAILED, take_failed},
 	{FRAME_ASSUMPTION, take_assumption},
+	{FRAME_INPUT_ASK, take_input_ask},
 };
 
 int frames_take(const struct one_spec *spec, struct one_result *r, struct frames_state *seen,

@@ -9,11 +9,13 @@
 #include "base/attr.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "run/feed.h"
 #include "run/one.h"
 
 struct frames_state {
-	bool has_started; /* STARTED came: there is a guest that signals can go to */
-	bool has_end;	  /* the result's end is known */
+	bool has_started;  /* STARTED came: there is a guest that signals can go to */
+	bool has_end;	   /* the result's end is known */
+	struct feed *feed; /* where questions for input go; NULL: there may be none */
 };
 
 /* Takes one frame into the result. A payload that is none of its type is ERR_FORMAT. */

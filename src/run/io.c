@@ -21,12 +21,14 @@ static int open_pipe(int *ret_read, int *ret_write, struct error *err)
 	return launch_give(ends[0], err);
 }
 
-static int open_pipes(struct io *io, const struct stdin_source *in, bool quiet, struct error *err)
+static int open_pipes(struct io *io, const struct stdin_source *in, bool quiet, struct feed *feed,
+	struct error *err)
 {
 	autoclose int out = -1, errs = -1, input = -1, to = -1;
+	bool from_tape = feed && feed->reader;
 
-	if (stdin_reader(in, &input, err) < 0 || open_pipe(&out, &io->guest[1], err) < 0 ||
-		open_pipe(&errs, &io->guest[2], err) < 0)
+	if ((!from_tape && stdin_reader(in, &input, err) < 0) ||
+		open_pipe(&out, &io->guest[1], err) < 0 || open_pipe(&errs, &io->guest[2], err) < 0)
 		return -1;
 	pump_start(&io->out, take_fd(out), quiet ? -1 : 1);
 	pump_start(&io->err, take_fd(errs), quiet ? -1 : 2);
@@ -36,6 +38,8 @@ static int open_pipes(struct io *io, const struct stdin_source *in, bool quiet, 
 	}
 	if (open_pipe(&io->guest[0], &to, err) < 0)
 		return -1;
+	if (feed)
+		return feed_start(feed, take_fd(input), take_fd(to), err);
 	pump_start(&io->in, take_fd(input), take_fd(to));
 	io->in.owns_to = true;
 	io->in.spool = in->spool;
@@ -43,14 +47,14 @@ static int open_pipes(struct io *io, const struct stdin_source *in, bool quiet, 
 }
 
 int io_open(struct io *io, const struct contract *c, const struct stdin_source *in, bool quiet,
-	struct error *err)
+	struct feed *feed, struct error *err)
 {
 	*io = (struct io){.guest = {-1, -1, -1}, .input = -1};
 	pump_init(&io->in);
 	pump_init(&io->out);
 	pump_init(&io->err);
 	/* A terminal is made inside: io_attach. */
-	return c->tty ? stdin_reader(in, &io->input, err) : open_pipes(io, in, quiet, err);
+	return c->tty ? stdin_reader(in, &io->input, err) : open_pipes(io, in, quiet, feed, err);
 }
 
 int io_attach(

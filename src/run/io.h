@@ -7,6 +7,7 @@
 
 #include "base/attr.h"
 #include "base/error.h"
+#include "run/feed.h"
 #include "run/pump.h"
 #include "run/stdin.h"
 #include "wire/contract.h"
@@ -18,9 +19,10 @@ struct io {
 	bool raw;		  /* the caller's terminal is in raw mode for us */
 };
 
-/* quiet: the output goes nowhere but to digests and spools. */
+/* quiet: the output goes nowhere but to digests and spools. feed: passes a stream on standard input
+ * on request; NULL: it is passed as it comes. */
 MUST_CHECK int io_open(struct io *io, const struct contract *c, const struct stdin_source *in,
-	bool quiet, struct error *err);
+	bool quiet, struct feed *feed, struct error *err);
 /* With a terminal: the guest's, which launch_terminal gave, is joined to ours. Takes it. */
 MUST_CHECK int io_attach(
 	struct io *io, int terminal, const struct stdin_source *in, bool quiet, struct error *err);

@@ -37,6 +37,7 @@ struct one {
 	struct one_result *result;
 	struct channel channel;
 	struct io io;
+	struct feed *feed, own; /* whose standard input is passed on request, or NULL */
 	struct frames_state seen;
 	uint64_t deadline_ns; /* 0: none */
 	int interrupts;
@@ -80,7 +81,8 @@ static int start_container(struct one *o, struct error *err)
 		.delay_seed = o->spec->delay_seed,
 		.timers_after_ns = o->spec->timers_after_ns,
 		.trace = c->deterministic,
-		.mapped = o->spec->wants_programs};
+		.mapped = o->spec->wants_programs,
+		.asks = o->feed != NULL};
 	autoclose int inside = -1;
 	auto_bytes struct bytes text = {0};
 	int pair[2];
@@ -142,6 +144,8 @@ static void on_signal(struct one *o, struct error *err)
 	}
 	bytes_store_u32(payload, info.ssi_signo);
 	channel_put(&o->channel, FRAME_SIGNAL, payload, sizeof(payload));
+	if (o->feed)
+		feed_signal(o->feed);
 	/* The frame has to be there when the supervisor looks. */
 	if (channel_flush(&o->channel, err) < 0 || launch_nudge(o->result->launch, err) < 0)
 		end_by(o, ONE_STOPPED);
@@ -161,18 +165,74 @@ static int serve_channel(struct one *o, struct error *err)
 	return r;
 }
 
-/* Milliseconds until the time-out, -1 for ever, 0 now. */
-static int poll_time(const struct one *o)
+/* Milliseconds until then, -1 for ever (0), 0 now. */
+static int poll_time(uint64_t deadline_ns)
 {
 	uint64_t now;
 
-	if (!o->deadline_ns || o->seen.has_end)
+	if (!deadline_ns)
 		return -1;
 	now = clock_host_ns();
-	if (now >= o->deadline_ns)
+	if (now >= deadline_ns)
 		return 0;
-	now = (o->deadline_ns - now) / 1000000 + 1;
+	now = (deadline_ns - now) / 1000000 + 1;
 	return now > INT32_MAX ? INT32_MAX : (int)now;
+}
+
+static bool is_timed_out(const struct one *o)
+{
+	return o->deadline_ns && !o->seen.has_end && clock_host_ns() >= o->deadline_ns;
+}
+
+static int wait_time(const struct one *o)
+{
+	uint64_t until = o->seen.has_end ? 0 : o->deadline_ns,
+		 feed = o->feed && !o->channel.ended ? feed_deadline_ns(o->feed) : 0;
+
+	return poll_time(feed && (!until || feed < until) ? feed : until);
+}
+
+/* What came is on no tape. */
+static void note_input(struct one *o)
+{
+	autofree char *line = NULL, *what = NULL;
+
+	what = o->feed->failed.code
+		       ? str_format("read of standard input, which is not recorded: %s",
+				 o->feed->failed.msg)
+		       : mem_strdup("read of standard input");
+	if (!o->result->notes.not_enforced[REASON_EXTERNAL_INPUT].count && !o->spec->is_quiet) {
+		line = str_format("determinism not enforced: %s", what);
+		o->spec->say(line);
+	}
+	notes_add(&o->result->notes, REASON_EXTERNAL_INPUT, what);
+}
+
+/* Answers the supervisor's question, if there is one and an answer to it. */
+static int serve_feed(struct one *o, struct error *err)
+{
+	struct feed_answer answer;
+	auto_bytes struct bytes b = {0};
+	int r;
+
+	if (!o->feed || o->channel.ended)
+		return 0;
+	r = feed_step(o->feed, &answer, err);
+	if (o->feed->divergence.diverged) {
+		o->result->divergence = o->feed->divergence;
+		end_by(o, ONE_DIVERGED);
+	}
+	if (r <= 0)
+		return r;
+	if ((o->feed == &o->own || o->feed->failed.code) &&
+		(answer.len || (answer.flags & FRAME_INPUT_END)))
+		note_input(o);
+	bytes_put_u64(&b, answer.request);
+	bytes_put_u64(&b, answer.now_ns);
+	bytes_put_u32(&b, answer.flags);
+	bytes_put_u32(&b, answer.len);
+	channel_put(&o->channel, FRAME_INPUT, b.data, b.len);
+	return channel_flush(&o->channel, err);
 }
 
 static int pump_streams(
@@ -200,7 +260,7 @@ static bool is_over(const struct one *o)
 /* One turn of the loop. */
 static int turn(struct one *o, struct error *err)
 {
-	struct pollfd fds[9];
+	struct pollfd fds[10];
 	size_t n = 2, counts[3];
 
 	fds[0] = (struct pollfd){.fd = o->channel.ended ? -1 : o->channel.fd,
@@ -209,15 +269,19 @@ static int turn(struct one *o, struct error *err)
 	n += counts[0] = o->channel.ended ? 0 : pump_poll(&o->io.in, fds + n);
 	n += counts[1] = pump_poll(&o->io.out, fds + n);
 	n += counts[2] = pump_poll(&o->io.err, fds + n);
-	if (poll(fds, n, poll_time(o)) < 0)
+	if (o->feed && !o->channel.ended)
+		n += feed_poll(o->feed, fds + n);
+	if (poll(fds, n, wait_time(o)) < 0)
 		return errno == EINTR ? 0 : error_sys(err, "poll");
-	if (poll_time(o) == 0)
+	if (is_timed_out(o))
 		end_by(o, ONE_TIMEOUT);
 	if (fds[1].revents)
 		on_signal(o, err);
 	if (channel_flush(&o->channel, err) < 0)
 		return -1;
 	if (fds[0].revents && serve_channel(o, err) < 0)
+		return -1;
+	if (serve_feed(o, err) < 0)
 		return -1;
 	if (pump_streams(o, fds + 2, counts, err) < 0)
 		return -1;
@@ -282,7 +346,7 @@ static int loop(struct one *o, struct error *err)
 			judge_death(o, status);
 			o->deadline_ns = 0;
 		}
-		if (reaped && o->result->end >= ONE_TIMEOUT) {
+		if (reaped && o->result->end > ONE_DEADLOCK) {
 			pump_drop(&o->io.out);
 			pump_drop(&o->io.err);
 		}
@@ -299,6 +363,32 @@ static void one_finish(struct one *o)
 {
 	channel_close(&o->channel);
 	io_close(&o->io);
+	feed_finish(&o->own);
+}
+
+/* A tape that goes on after its run has ended is another run's. */
+static int check_feed(struct one *o, struct error *err)
+{
+	if (!o->feed || o->result->end > ONE_DEADLOCK)
+		return 0;
+	if (feed_end(o->feed, err) < 0)
+		return -1;
+	if (o->feed->divergence.diverged) {
+		o->result->divergence = o->feed->divergence;
+		o->result->end = ONE_DIVERGED;
+	}
+	return 0;
+}
+
+/* A stream on standard input of a deterministic run comes on request. */
+static void choose_feed(struct one *o)
+{
+	const struct contract *c = o->spec->contract;
+
+	feed_init(&o->own);
+	if (c->deterministic && !c->tty && o->spec->in->kind == CONTRACT_STDIN_STREAM)
+		o->feed = o->spec->feed ? o->spec->feed : &o->own;
+	o->seen.feed = o->feed;
 }
 
 int one_run(const struct one_spec *spec, struct one_result *ret, struct error *err)
@@ -306,7 +396,8 @@ int one_run(const struct one_spec *spec, struct one_result *ret, struct error *e
 	auto_one_result struct one_result result = {0};
 	struct one CLEANUP(one_finish) o = {.spec = spec, .result = &result, .channel = {.fd = -1}};
 
-	if (io_open(&o.io, spec->contract, spec->in, spec->is_quiet, err) < 0)
+	choose_feed(&o);
+	if (io_open(&o.io, spec->contract, spec->in, spec->is_quiet, o.feed, err) < 0)
 		return -1;
 	o.io.out.spool = spec->spool_out;
 	o.io.err.spool = spec->spool_err;
@@ -316,7 +407,7 @@ int one_run(const struct one_spec *spec, struct one_result *ret, struct error *e
 	note_degraded(&o);
 	if (spec->timeout_ns)
 		o.deadline_ns = clock_host_ns() + spec->timeout_ns;
-	if (loop(&o, err) < 0)
+	if (loop(&o, err) < 0 || check_feed(&o, err) < 0)
 		return -1;
 	result.real_to_ns = clock_host_real_ns();
 	digest_text(o.io.out.digest, result.out);

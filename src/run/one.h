@@ -14,6 +14,7 @@
 #include "crypto/digest.h"
 #include "launch/launch.h"
 #include "run/decisions.h"
+#include "run/feed.h"
 #include "run/notes.h"
 #include "run/options.h"
 #include "run/programs.h"
@@ -25,6 +26,7 @@
 enum one_end {
 	ONE_GUEST,    /* by itself: code, or signal */
 	ONE_DEADLOCK, /* 123 */
+	ONE_DIVERGED, /* 122: it is not the run that its tape is of */
 	ONE_TIMEOUT,  /* 124 */
 	ONE_CLOSED,   /* a reader of our output went away: 141 */
 	ONE_STOPPED,  /* the caller interrupted it: 128 + signal */
@@ -38,6 +40,9 @@ struct one_spec {
 	int cpu;	     /* -1: the first allowed one */
 	uint32_t delay_seed; /* 0: none */
 	struct stdin_source *in;
+	/* Borrowed: a stream on standard input is recorded, or comes from a tape. NULL: it is
+	 * passed on, and told as not enforced when it is used. */
+	struct feed *feed;
 	uint64_t timeout_ns;	  /* host time; 0: none */
 	uint64_t timers_after_ns; /* guest CPU time: conditions.timers_after_ns */
 	int signals;		  /* signalfd of the signals that the caller blocked */
@@ -68,9 +73,10 @@ struct one_result {
 	bool oom;
 	bool was_killed; /* something inside died of a SIGKILL that came from outside, or of oom */
 	char *deadlock;	 /* who waits for what, or NULL; owned */
-	struct waiters waiters; /* the same task by task */
-	bool was_interrupted;	/* the caller signalled it */
-	struct error failed;	/* of ONE_FAILED and ONE_DIED */
+	struct waiters waiters;		   /* the same task by task */
+	bool was_interrupted;		   /* the caller signalled it */
+	struct error failed;		   /* of ONE_FAILED and ONE_DIED */
+	struct feed_divergence divergence; /* of ONE_DIVERGED */
 	struct counts counts;
 	struct notes notes;	  /* not enforced, assumptions */
 	struct programs programs; /* executed, in order of first use */

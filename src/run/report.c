@@ -27,6 +27,7 @@ static json_t *exit_json(const struct one_result *r)
 			json_put(o, "code", json_u64((uint64_t)r->code));
 		break;
 	case ONE_DEADLOCK:
+	case ONE_DIVERGED:
 	case ONE_TIMEOUT:
 	case ONE_CLOSED:
 	case ONE_STOPPED:
@@ -236,6 +237,7 @@ json_t *report_json(const struct report *r)
 	json_put(o, "clock", clock_json(r));
 	json_put(o, "counts", counts_json(&r->first->counts));
 	json_put(o, "outputs", outputs_json(r));
+	json_put(o, "tape", text_or_null(r->tape ? r->tape : ""));
 	json_put(o, "verify", verify_json(r));
 	return o;
 }

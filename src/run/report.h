@@ -15,6 +15,7 @@ struct report {
 	const struct inputs *inputs;
 	const struct one_result *first;
 	const struct decisions *decisions;
+	const char *tape;		     /* where the recording is, or NULL */
 	const char *tree;		     /* digest of what the guest wrote, or NULL */
 	int runs;			     /* 1, or 2 when verified */
 	const struct difference *difference; /* of two runs; NULL with one */

@@ -31,6 +31,8 @@
 #include "run/missing.h"
 #include "run/one.h"
 #include "run/pty.h"
+#include "run/recorder.h"
+#include "run/replay.h"
 #include "run/report.h"
 #include "run/stdin.h"
 #include "run/trace.h"
@@ -45,6 +47,11 @@ struct run {
 	struct stdin_source in;
 	struct verify verify;
 	struct decisions decisions; /* without --verify */
+	struct feed feed, again;    /* standard input of the first run, and of the second */
+	struct recorder recorder;
+	struct replay replay;
+	struct tape_reader *again_reader;
+	char *parted; /* how a replay ended otherwise than its recording */
 	struct one_result first, second;
 	struct difference difference;
 	bool was_compared;
@@ -62,6 +69,9 @@ static void run_init(struct run *r, const struct run_options *o, run_say *say)
 	r->verify = (struct verify){.out = {-1, -1}, .err = {-1, -1}};
 	r->verify.decisions[0].keep = r->verify.decisions[1].keep = -1;
 	decisions_init(&r->decisions);
+	feed_init(&r->feed);
+	feed_init(&r->again);
+	recorder_init(&r->recorder, &r->contract, &r->inputs);
 }
 
 static void run_finish(struct run *r)
@@ -71,6 +81,12 @@ static void run_finish(struct run *r)
 	difference_finish(&r->difference);
 	decisions_finish(&r->decisions);
 	verify_close(&r->verify);
+	feed_finish(&r->again);
+	feed_finish(&r->feed);
+	recorder_finish(&r->recorder);
+	tape_reader_free(r->again_reader);
+	replay_finish(&r->replay);
+	free(r->parted);
 	stdin_close(&r->in);
 	contract_finish(&r->contract);
 	fd_close(&r->signals);
@@ -105,11 +121,13 @@ static int prepare(struct run *r, struct error *err)
 {
 	auto_contract_host struct contract_host host = {0};
 
+	if (r->o->tape)
+		return replay_open(&r->replay, r->o, &r->contract, &r->inputs, &r->in, err);
 	if (contract_host_read(&host, err) < 0 ||
 		contract_build(r->o, &host, &r->contract, r->say, err) < 0 ||
 		stdin_open(&r->in, &r->contract, err) < 0)
 		return -1;
-	return r->o->verify || r->o->receipt || r->o->digest_inputs
+	return r->o->verify || r->o->receipt || r->o->record || r->o->digest_inputs
 		       ? inputs_digest(&r->contract, &r->inputs, err)
 		       : 0;
 }
@@ -151,6 +169,8 @@ static int end_status(const struct one_result *one)
 	case ONE_FAILED:
 	case ONE_DIED:
 		return error_status(&one->failed);
+	case ONE_DIVERGED:
+		return 122;
 	case ONE_TIMEOUT:
 		return 124;
 	case ONE_DEADLOCK:
@@ -167,11 +187,11 @@ static int end_status(const struct one_result *one)
 /* The exit status by precedence: 125 > 124 > 123 > 122 > 121 > the guest's. */
 static int status_of(const struct run *r)
 {
-	const struct one_result *worst = r->second.end >= ONE_TIMEOUT ? &r->second : &r->first;
+	const struct one_result *worst = r->second.end > ONE_DEADLOCK ? &r->second : &r->first;
 
 	if (worst->end != ONE_GUEST)
 		return end_status(worst);
-	if (r->was_compared && difference_any(&r->difference))
+	if ((r->was_compared && difference_any(&r->difference)) || r->parted)
 		return 122;
 	/* Who interrupts a run asks for its end, and for no evidence. */
 	if (r->first.was_interrupted && r->first.signal)
@@ -213,10 +233,29 @@ static void say_reasons(const struct run *r)
 	r->say(whole);
 }
 
+static void say_divergence(const struct run *r, const struct one_result *one)
+{
+	const struct feed_divergence *d = &one->divergence;
+	autofree char *head = NULL, *recorded = NULL, *made = NULL;
+
+	if (one->end == ONE_DIVERGED) {
+		head = str_format("replay diverged from the recording: %s { ordinal: %llu }",
+			d->name, (unsigned long long)d->ordinal);
+		recorded = str_format("  recorded: %s", d->recorded);
+		made = str_format("  replayed: %s", d->made);
+		r->say(head);
+		r->say(recorded);
+		r->say(made);
+	} else if (r->parted) {
+		head = str_format("replay diverged from the recording: %s", r->parted);
+		r->say(head);
+	}
+}
+
 /* The lines at the end that explain the status. */
 static void say_end(const struct run *r, int status)
 {
-	const struct one_result *worst = r->second.end >= ONE_TIMEOUT ? &r->second : &r->first;
+	const struct one_result *worst = r->second.end > ONE_DEADLOCK ? &r->second : &r->first;
 	autofree char *line = NULL;
 
 	if (worst == &r->second)
@@ -228,6 +267,7 @@ static void say_end(const struct run *r, int status)
 		r->say("timed out: everything in the sandbox was killed");
 	else if (r->o->verify && !r->was_compared && worst == &r->first && worst->end != ONE_CLOSED)
 		r->say("verify: the run was interrupted, so it was not made twice");
+	say_divergence(r, worst);
 	if (worst->oom)
 		r->say("the memory limit killed something; --memory raises it");
 	if (r->was_compared && difference_any(&r->difference))
@@ -242,6 +282,46 @@ static void say_end(const struct run *r, int status)
 	}
 }
 
+/* Where standard input comes from, when it is a stream. */
+static int choose_feed(struct run *r, struct one_spec *spec, struct error *err)
+{
+	if (r->o->record && recorder_begin(&r->recorder, r->o->record, err) < 0)
+		return -1;
+	if (r->o->tape) {
+		r->feed.reader = r->replay.reader;
+	} else {
+		r->feed.record = recorder_input;
+		r->feed.arg = &r->recorder;
+	}
+	spec->feed = &r->feed;
+	return 0;
+}
+
+/* The first run is over: its tape is whole, and a second run has its input from there. */
+static int turn_tape(
+	struct run *r, const struct decisions *d, struct one_spec *spec, struct error *err)
+{
+	bool is_overlay;
+
+	if (r->o->tape) {
+		if (r->first.end <= ONE_DEADLOCK)
+			r->parted = replay_compare(&r->replay, &r->first, d);
+		return 0;
+	}
+	if (r->recorder.writer)
+		programs_digest(&r->first.programs, &r->contract,
+			r->first.launch ? launch_copy_fd(r->first.launch, &is_overlay) : -1);
+	if (recorder_end(&r->recorder, &r->first, d, err) < 0)
+		return -1;
+	if (!r->o->verify || r->in.kind != CONTRACT_STDIN_STREAM || r->contract.tty)
+		return 0;
+	if (recorder_reader(&r->recorder, &r->again_reader, err) < 0)
+		return -1;
+	r->again.reader = r->again_reader;
+	spec->feed = &r->again;
+	return 0;
+}
+
 static int run_all(struct run *r, struct error *err)
 {
 	int cpu = -1, other = -1;
@@ -252,7 +332,7 @@ static int run_all(struct run *r, struct error *err)
 		.timers_after_ns = r->o->timers_after_ns,
 		.signals = r->signals,
 		.wants_limits = r->o->memory || r->o->pids,
-		.wants_programs = r->o->report || r->o->receipt || r->o->json,
+		.wants_programs = r->o->report || r->o->receipt || r->o->record || r->o->json,
 		.spool_out = -1,
 		.spool_err = -1,
 		.decisions = &r->decisions,
@@ -267,7 +347,8 @@ static int run_all(struct run *r, struct error *err)
 	}
 	if (r->o->trace && !r->o->verify && decisions_keep(&r->decisions, err) < 0)
 		return -1;
-	if (one_run(&spec, &r->first, err) < 0)
+	if (choose_feed(r, &spec, err) < 0 || one_run(&spec, &r->first, err) < 0 ||
+		turn_tape(r, spec.decisions, &spec, err) < 0)
 		return -1;
 	if (!r->o->verify || (r->first.end != ONE_GUEST && r->first.end != ONE_DEADLOCK) ||
 		r->first.was_interrupted)
@@ -326,6 +407,7 @@ static int take_report(struct run *r, int status, char **ret_report, struct erro
 		.first = &r->first,
 		.decisions = r->o->verify ? &r->verify.decisions[0] : &r->decisions,
 		.tree = r->tree,
+		.tape = recorder_path(&r->recorder),
 		.runs = r->was_compared ? 2 : 1,
 		.difference = r->was_compared ? &r->difference : NULL,
 		.status = status};
@@ -364,6 +446,27 @@ static int check_file(
 	return o->out && err->sys == ENOENT ? 0 : -1;
 }
 
+/* A tape that the guest can see grow would be input of its own, and change the digest. */
+static int check_record(const struct run *r, struct error *err)
+{
+	autofree char *tidy = path_tidy(r->o->record), *dir = path_dirname(tidy),
+		      *real = realpath(dir, NULL);
+
+	if (r->o->no_determinism || r->contract.tty)
+		return error_set(err, ERR_USAGE,
+			r->contract.tty ? "--record: the keys of a terminal are not recorded; give "
+					  "the input by a pipe or a file"
+					: "--record needs determinism: leave --no-determinism out");
+	if (!real)
+		return error_sys(err, "--record '%.300s'", r->o->record);
+	if (r->contract.copy_dir && path_is_in(real, r->contract.copy_dir))
+		return error_set(err, ERR_USAGE,
+			"--record '%.200s' lies in the directory that the program gets a copy of; "
+			"name a place outside",
+			r->o->record);
+	return 0;
+}
+
 static int check_options(const struct run *r, struct error *err)
 {
 	if (r->o->report && check_file(r->o, "--report", r->o->report, err) < 0)
@@ -371,6 +474,8 @@ static int check_options(const struct run *r, struct error *err)
 	if (r->o->trace && check_file(r->o, "--trace", r->o->trace, err) < 0)
 		return -1;
 	if (r->o->receipt && check_file(r->o, "--receipt", r->o->receipt, err) < 0)
+		return -1;
+	if (r->o->record && check_record(r, err) < 0)
 		return -1;
 	if (r->o->no_determinism && (r->o->trace || r->o->sched_seed || r->o->switches))
 		return error_set(err, ERR_USAGE,
@@ -412,6 +517,8 @@ int run_execute(const struct run_options *o, run_say *say, int *ret_status, char
 		say(note);
 	if (run_all(&r, err) < 0)
 		return -1;
+	if (r.replay.mismatch)
+		notes_add(&r.first.notes, REASON_TAPE_MISMATCH, r.replay.mismatch);
 	if (note)
 		notes_assume(&r.first.notes, REASON_CONTRACT_OVERRIDDEN, note);
 	if (take_written(&r, wants_report, err) < 0 || take_trace(&r, err) < 0)

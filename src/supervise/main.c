@@ -24,6 +24,7 @@
 #include "supervise/files/nameless.h"
 #include "supervise/guest.h"
 #include "supervise/host.h"
+#include "supervise/io/external.h"
 #include "supervise/io/inotify.h"
 #include "supervise/io/io.h"
 #include "supervise/engine/loop.h"
@@ -138,6 +139,7 @@ static int run_engine(struct error *err)
 		mapped_start();
 	nameless_init();
 	io_init(contract.stdin_kind == CONTRACT_STDIN_STREAM, contract.tty);
+	external_init(conditions.asks);
 	if (guest_start(&contract, &conditions, &first, err) < 0)
 		return -1;
 	report_started((uint32_t)first);

@@ -186,7 +186,7 @@ void report_external_read(struct task *t, uint64_t len, const char *what)
 	auto_bytes struct bytes b = {0};
 
 	report_counts.external_reads++;
-	bytes_put_u32(&b, t->ordinal);
+	bytes_put_u32(&b, t ? t->ordinal : 0);
 	bytes_put_u64(&b, len);
 	bytes_put_string(&b, what);
 	send_frame(FRAME_EXTERNAL_READ, &b, false);
@@ -285,18 +285,55 @@ void report_exit(uint32_t kind, uint32_t code)
 	send_frame(FRAME_EXIT, &b, true);
 }
 
+/* What came while an answer was waited for; the host sends the guest one at most, and then kills.
+ */
+static int kept_signal;
+
+static int receive(uint32_t *ret_type, struct bytes *b)
+{
+	struct error err;
+
+	if (frame_recv(control, ret_type, b, &err) <= 0)
+		_Exit(125);
+	return 0;
+}
+
+void report_ask(const struct task *t, uint64_t request, uint64_t due_ns, struct report_input *ret)
+{
+	auto_bytes struct bytes b = {0}, answer = {0};
+	struct bytes_reader r;
+	uint32_t type = 0;
+
+	bytes_put_u64(&b, request);
+	bytes_put_u64(&b, clock_monotonic());
+	bytes_put_u64(&b, due_ns);
+	bytes_put_u32(&b, t ? t->ordinal : 0);
+	flush_decisions();
+	send_frame(FRAME_INPUT_ASK, &b, true);
+	while (receive(&type, &answer) == 0 && type == FRAME_SIGNAL) {
+		r = bytes_reader(answer.data, answer.len);
+		kept_signal = (int)bytes_get_u32(&r);
+	}
+	r = bytes_reader(answer.data, answer.len);
+	if (type != FRAME_INPUT || bytes_get_u64(&r) != request)
+		_Exit(125);
+	ret->now_ns = bytes_get_u64(&r);
+	ret->flags = bytes_get_u32(&r);
+	ret->len = bytes_get_u32(&r);
+}
+
 int report_poll_signal(void)
 {
 	struct pollfd p = {.fd = control, .events = POLLIN};
 	auto_bytes struct bytes b = {0};
 	struct bytes_reader r;
-	struct error err;
 	uint32_t type;
+	int sig = kept_signal;
 
-	if (poll(&p, 1, 0) <= 0)
-		return 0;
-	if (frame_recv(control, &type, &b, &err) <= 0)
-		_Exit(125);
+	kept_signal = 0;
+	if (sig || poll(&p, 1, 0) <= 0)
+		return sig;
+	receive(&type, &b);
 	r = bytes_reader(b.data, b.len);
 	return type == FRAME_SIGNAL ? (int)bytes_get_u32(&r) : 0;
 }

@@ -46,6 +46,14 @@ void report_killed_outside(void);
 void report_failed(const struct error *err);
 /* Flushes the decisions, sends COUNTS and EXIT. kind 0: code is the status; 1: the signal. */
 void report_exit(uint32_t kind, uint32_t code);
+/* What the host answers to a question for input: INPUT of docs/format/control. */
+struct report_input {
+	uint64_t now_ns;
+	uint32_t flags, len;
+};
+/* Asks, and waits for the answer. t: who waits, or NULL. SIGNAL frames that come first are kept for
+ * report_poll_signal. */
+void report_ask(const struct task *t, uint64_t request, uint64_t due_ns, struct report_input *ret);
 /* Reads what the host sent (SIGNAL frames); does not block. Returns the signal or 0. */
 int report_poll_signal(void);
 

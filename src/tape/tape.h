@@ -24,7 +24,7 @@ enum {
 #define TAPE_KINDS(X) \
 	X(INPUT, 1, "input", "u32 stream, u32 flags, u64 request, then the bytes") \
 	X(SIGNAL, 2, "signal", "u32 signal, u64 request") \
-	X(PROGRAMS, 3, "programs", "JSON: what was executed, with digests") \
+	X(OUTCOME, 3, "outcome", "JSON: how the run ended, and what it executed") \
 	X(END, 255, "end", "u64 records, u64 stride, u32 count, then count times u64 offset")
 
 enum tape_kind {

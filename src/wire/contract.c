@@ -226,6 +226,7 @@ void contract_encode(struct bytes *out, const struct contract *c, const struct c
 	bytes_put_u8(out, k->memory_watch);
 	bytes_put_u8(out, k->trace);
 	bytes_put_u8(out, k->mapped);
+	bytes_put_u8(out, k->asks);
 	bytes_put_u32(out, (uint32_t)k->filter_len);
 	for (size_t i = 0; i < k->filter_len; i++) {
 		bytes_put_u16(out, k->filter[i].code);
@@ -343,6 +344,7 @@ static void get_conditions(struct bytes_reader *r, struct conditions *k)
 	k->memory_watch = bytes_get_u8(r) != 0;
 	k->trace = bytes_get_u8(r) != 0;
 	k->mapped = bytes_get_u8(r) != 0;
+	k->asks = bytes_get_u8(r) != 0;
 	k->filter_len = bytes_get_u32(r);
 	if (k->filter_len > CONTRACT_FILTER_MAX) {
 		r->bad = true;

@@ -106,6 +106,7 @@ struct conditions {
 	bool memory_watch; /* no cgroup: the supervisor kills what exceeds memory_bytes itself */
 	bool trace;	   /* send a DECISIONS stream (always on when deterministic) */
 	bool mapped;	   /* tell the files mapped executable (MAPPED frames) */
+	bool asks;	   /* a stream on standard input comes when asked for (INPUT_ASK frames) */
 	struct contract_filter_insn *filter; /* deny filter installed in the guest; owned */
 	size_t filter_len;
 };

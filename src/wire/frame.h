@@ -14,11 +14,15 @@
 #include "base/error.h"
 
 enum {
-	FRAME_VERSION = 2,
+	FRAME_VERSION = 3,
 	FRAME_PAYLOAD_MAX = 8 * 1024 * 1024,
 	FRAME_HEADER = 8,
 	FRAME_EXIT_OOM = 1,    /* flag of EXIT: the supervisor's memory watch killed something */
 	FRAME_EXIT_KILLED = 2, /* a guest died of a SIGKILL that nobody inside sent */
+	/* Flags of INPUT. */
+	FRAME_INPUT_END = 1,	 /* and that was all */
+	FRAME_INPUT_SIGNAL = 2,	 /* nothing yet: a SIGNAL frame came before */
+	FRAME_INPUT_NO_ROOM = 4, /* nothing, since nobody takes out what is there */
 };
 
 /* X(NAME, number, direction, payload) */
@@ -46,7 +50,11 @@ enum {
 		"u32 process ordinal, string path of a file mapped executable") \
 	X(WAITER, 18, "supervisor", \
 		"u32 task, u32 pid, u32 tid, string name, string call, string arguments, " \
-		"string what it waits for: of a deadlock")
+		"string what it waits for: of a deadlock") \
+	X(INPUT_ASK, 19, "supervisor", \
+		"u64 request, u64 now, u64 due (2^64 - 1: none), u32 task (0: nobody in " \
+		"particular)") \
+	X(INPUT, 20, "host", "u64 request, u64 now, u32 flags, u32 bytes put into standard input")
 
 enum frame_type {
 #define X(name, number, direction, payload) FRAME_##name = number,

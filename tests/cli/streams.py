@@ -44,11 +44,11 @@ def slow_reader(directory, text):
     return problems
 
 
-def external(directory, argv, typed, status, out):
-    """Input from a pipe: passed, and told when it was used."""
+def external(directory, argv, typed, status, out, home):
+    """Input from a pipe: passed, recorded when it was used, and told where it cannot be."""
     report = os.path.join(directory, "report")
     p = subprocess.run([h.SANDGLASS, "run", "--report", report, "--", *argv], cwd=directory, input=typed,
-                       capture_output=True, timeout=60, env=h.ENV, check=False)
+                       capture_output=True, timeout=60, env={**h.ENV, "SANDGLASS_HOME": home}, check=False)
     problems = []
     if p.returncode != status or p.stdout != out:
         problems.append(f"status {p.returncode}, {p.stdout!r}, {p.stderr!r}")
@@ -65,12 +65,15 @@ def main():
         directory = scratch.mkdir("work", h.MODES[0])
         for name, text in WRITERS.items():
             tap.case(f"output that is not read for a second, {name}", slow_reader(directory, text))
-        tap.case("standard input that is read is told", external(directory, ["cat"], b"typed\n", 121, b"typed\n"))
-        tap.case("standard input that is polled is told",
-                 external(directory, ["python3", "-c", "import select; print(select.select([0], [], [])[0])"], b"x", 121, b"[0]\n"))
-        tap.case("standard input that is left alone is not", external(directory, ["echo", "x"], b"typed\n", 0, b"x\n"))
+        state = scratch.mkdir("state", h.MODES[0])
+        polls = ["python3", "-c", "import select; print(select.select([0], [], [])[0])"]
+        tap.case("standard input that is read is recorded", external(directory, ["cat"], b"typed\n", 0, b"typed\n", state))
+        tap.case("standard input that is polled is recorded", external(directory, polls, b"x", 0, b"[0]\n", state))
+        tap.case("standard input that cannot be recorded is told",
+                 external(directory, ["cat"], b"typed\n", 121, b"typed\n", "/proc/none"))
+        tap.case("standard input that is left alone is not", external(directory, ["echo", "x"], b"typed\n", 0, b"x\n", "/proc/none"))
         tap.case("a pipe between guests is not external",
-                 external(directory, ["sh", "-c", "echo inside | cat"], b"typed\n", 0, b"inside\n"))
+                 external(directory, ["sh", "-c", "echo inside | cat"], b"typed\n", 0, b"inside\n", "/proc/none"))
     tap.finish()
 
 

@@ -180,14 +180,29 @@ static void waits(void)
 	pause();
 }
 
+/* Asks for input without a time-out until it ends. */
 static void copies_input(void)
 {
-	char buf[4096];
-	ssize_t n;
+	uint32_t flags = 0;
 
 	start();
-	while ((n = read(0, buf, sizeof(buf))) > 0)
+	for (unsigned request = 1; !(flags & FRAME_INPUT_END); request++) {
+		auto_bytes struct bytes answer = {0};
+		struct error err;
+		char buf[4096];
+		uint32_t type;
+		ssize_t n;
+
+		send_words(FRAME_INPUT_ASK, 7, request, 0u, 5u, 0u, ~0u, ~0u, 1u);
+		if (frame_recv(3, &type, &answer, &err) != 1 || type != FRAME_INPUT ||
+			answer.len != 24 || bytes_load_u64(answer.data) != request)
+			_exit(83);
+		flags = bytes_load_u32(answer.data + 16);
+		n = read(0, buf, sizeof(buf));
+		if (n != (ssize_t)bytes_load_u32(answer.data + 20))
+			_exit(84);
 		must((int)write(1, buf, (size_t)n));
+	}
 	send_words(FRAME_EXIT, 3, 0u, 0u, 0u);
 }
 
@@ -387,8 +402,12 @@ static void a_stream_on_standard_input_arrives_and_ends(void **state)
 	assert_int_equal(lseek(in.file, 0, SEEK_SET), 0);
 	run_with(&o, copies_input, &in, 0, -1);
 	stdin_close(&in);
+	assert_int_equal(o.r.end, ONE_GUEST);
+	assert_int_equal(o.r.code, 0);
 	assert_int_equal(pread(o.out, text, sizeof(text) - 1, 0), 12);
 	assert_string_equal(text, "hello\nworld\n");
+	/* Nobody records it: once for the bytes, once for the end. */
+	assert_int_equal(o.r.notes.not_enforced[REASON_EXTERNAL_INPUT].count, 2);
 }
 
 static int open_signals(void)

@@ -264,8 +264,7 @@ void loop_host_signals(void)
 		watch_tick();
 		tick();
 	}
-	if (!host_take_message())
-		return;
+	host_take_message();
 	while ((sig = report_poll_signal()) != 0) {
 		report_not_enforced(REASON_SIGNAL_FROM_OUTSIDE, "signal %d came from outside", sig);
 		if (first && !first->zombie && kill(first->pid, sig) == 0)

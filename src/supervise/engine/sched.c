@@ -24,6 +24,7 @@
 #include "supervise/engine/choice.h"
 #include "supervise/engine/deadlock.h"
 #include "supervise/engine/fdwait.h"
+#include "supervise/io/external.h"
 #include "supervise/io/io.h"
 #include "supervise/engine/loop.h"
 #include "supervise/report.h"
@@ -345,10 +346,50 @@ void sched_let_time_pass(uint64_t to_ns)
 	advance(to_ns);
 }
 
+/* Nobody goes on before due_ns: true when something came from outside before, or a signal did. */
+static bool let_in(uint64_t due_ns)
+{
+	uint64_t now_ns = clock_monotonic();
+
+	switch (external_ask(due_ns, &now_ns)) {
+	case EXTERNAL_CAME:
+		if (now_ns > clock_monotonic())
+			advance(now_ns);
+		return true;
+	case EXTERNAL_SIGNAL:
+		loop_host_signals();
+		return true;
+	case EXTERNAL_NOTHING:
+	case EXTERNAL_NO_MORE:
+		break;
+	}
+	return false;
+}
+
+/* Everybody only looks whether something has come, or whether time has passed. */
+static void let_time_pass(void)
+{
+	uint64_t due, step = clock_monotonic() + IDLE_STEP_NS;
+	bool is_due = timer_next(&due);
+
+	if (external_take_looked()) {
+		/* Who looks for input again and again gets it as the host's time goes. */
+		due = is_due && due < step ? due : step;
+		if (let_in(due))
+			return;
+		is_due = true;
+	}
+	if (is_due)
+		advance(due);
+	else if (idle_can_step)
+		advance(step);
+}
+
 /* Nobody can run: lets time pass, or waits for the kernel or the outside. False: the end. */
 static bool wait_for_something(void)
 {
 	uint64_t due;
+	bool is_due;
 
 	ptimer_before_sleep();
 	for (struct task *t = task_list; t; t = t->next)
@@ -359,12 +400,15 @@ static bool wait_for_something(void)
 			return true;
 		}
 	/* Who spins uses CPU time. */
-	if (any_spinning ? timer_next(&due) : timer_next_waking(&due)) {
+	is_due = any_spinning ? timer_next(&due) : timer_next_waking(&due);
+	if (external_is_waited_for() && let_in(is_due ? due : UINT64_MAX))
+		return true;
+	if (is_due) {
 		advance(due);
 		return true;
 	}
 	report_flush();
-	if (io_wait_external())
+	if (!external_is_asked_for() && io_wait_external())
 		return true;
 	deadlock_report();
 	loop_end();
@@ -388,10 +432,7 @@ struct task *sched_next(void)
 			signals_wake_parked();
 		}
 		if (all_idle()) {
-			if (timer_next(&due))
-				advance(due);
-			else if (idle_can_step)
-				advance(clock_monotonic() + IDLE_STEP_NS);
+			let_time_pass();
 			idle_reset();
 			if (signals_changed)
 				continue;

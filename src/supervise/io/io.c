@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "supervise/engine/loop.h"
+#include "supervise/io/external.h"
 #include "supervise/host.h"
 #include "supervise/report.h"
 #include "supervise/engine/sched.h"
@@ -84,6 +85,11 @@ bool io_is_own_output(const struct gfd *g)
 
 void io_external_read(struct task *t, int64_t len)
 {
+	if (external_is_asked_for()) {
+		if (len == 0)
+			external_looked();
+		return;
+	}
 	if (len < 0)
 		return;
 	report_external_read(t, (uint64_t)len, "standard input");

@@ -40,7 +40,8 @@ bool io_is_external(const struct gfd *g);
 bool io_has_external(void);
 /* One of the run's own output streams, which the host drains: a write never waits for a guest. */
 bool io_is_own_output(const struct gfd *g);
-/* The guest took input from outside that is not in the contract. */
+/* The guest took input from outside, or (len 0) looked for it. Told, unless external.h lets it in.
+ */
 void io_external_read(struct task *t, int64_t len);
 
 #endif

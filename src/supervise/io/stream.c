@@ -25,6 +25,7 @@
 #include "supervise/engine/fdwait.h"
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/inject.h"
+#include "supervise/io/external.h"
 #include "supervise/io/io.h"
 #include "supervise/engine/sched.h"
 #include "supervise/engine/sigmask.h"
@@ -91,7 +92,7 @@ enum act stream_wait_readable(
 	if (!gfd_can_read(g))
 		return ACT_NATIVE;
 	if (is_readable(t, g))
-		return external ? ACT_LEAVE : ACT_NATIVE;
+		return external && !external_is_asked_for() ? ACT_LEAVE : ACT_NATIVE;
 	if (o->not_blocking) {
 		if (external) /* that there is nothing yet comes from outside too */
 			io_external_read(t, 0);

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recording standard input and replaying it without its source: the same bytes each time, or where they part."""
+import json
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from harness import ENV, MODES, Scratch, Tap, as_mode, require_programs  # noqa: E402
+
+SELECTS = """
+import select, sys, time
+while True:
+    ready = select.select([0], [], [], 0.25)[0]
+    print(time.time(), bool(ready), flush=True)
+    if ready:
+        line = sys.stdin.readline()
+        print(repr(line))
+        if not line:
+            break
+"""
+POLLS = """
+import os, time
+os.set_blocking(0, False)
+while True:
+    try:
+        some = os.read(0, 100)
+    except BlockingIOError:
+        continue
+    print(time.time(), some)
+    if not some:
+        break
+"""
+EPOLLS = """
+import os, select, time
+e = select.epoll()
+e.register(0, select.EPOLLIN | select.EPOLLET)
+while True:
+    e.poll()
+    some = os.read(0, 100000)
+    print(time.time(), len(some))
+    if not some:
+        break
+"""
+THREADS = """
+import sys, threading, time
+def tick(name):
+    for i in range(4):
+        time.sleep(0.2)
+        print(name, i, time.time(), flush=True)
+threads = [threading.Thread(target=tick, args=(name,)) for name in "ab"]
+for t in threads: t.start()
+for line in sys.stdin:
+    print(line.strip(), time.time(), flush=True)
+for t in threads: t.join()
+"""
+# name: (command, what comes and when, a text that the output has)
+RUNS = {
+    "a shell that reads lines": (["sh", "-c", "read a; date; read b; echo $a-$b; cat"], ["one\n", 0.3, "two\nthree\n"], b"one-two\nthree\n"),
+    "a read with a time-out": (["bash", "-c", "read -t 0.2 x; echo $? $x; read x; echo $? $x; date +%N"], [1, "late\n"], b"142\n0 late\n"),
+    "select with a time-out": (["python3", "-c", SELECTS], ["a\n", 0.5, "b\n"], b"'b\\n'"),
+    "a loop of reads that do not wait": (["python3", "-c", POLLS], ["a\n", 0.2, "b\n"], b" b''\n"),
+    "epoll that tells edges": (["python3", "-c", EPOLLS], ["a" * 3000, 0.2, "b" * 100000], b" 0\n"),
+    "threads that sleep while one reads": (["python3", "-c", THREADS], ["x\n", 0.4, "y\n"], b"b 3 "),
+    "more than a pipe holds": (["sha256sum"], ["0123456789abcdef" * 50000], b"-\n"),
+    "nothing at all": (["cat"], [], b""),
+}
+
+
+class Cases:
+    def __init__(self, tap, scratch, mode):
+        self.tap, self.scratch, self.mode = tap, scratch, mode
+        self.home, self.tapes = scratch.mkdir("work-" + mode, mode), scratch.mkdir("tapes-" + mode, mode)
+        self.state = scratch.mkdir("state-" + mode, mode)
+        self.env = {**ENV, "TMPDIR": scratch.tmp, "SANDGLASS_HOME": self.state}
+
+    def tape(self, name):
+        return os.path.join(self.tapes, name)
+
+    def start(self, *words, **popen):
+        return subprocess.Popen(as_mode(self.mode, [self.scratch.join("bin", "sandglass"), *words]), cwd=self.home,
+                                env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)
+
+    def run(self, *words, typed=()):
+        """(status, standard output, standard error); typed: texts, and seconds between them."""
+        with self.start(*words, stdin=subprocess.PIPE) as p:
+            try:
+                for part in typed:
+                    if isinstance(part, str):
+                        p.stdin.write(part.encode())
+                        p.stdin.flush()
+                    else:
+                        time.sleep(part)
+            except BrokenPipeError:
+                pass
+            out, err = p.communicate(timeout=100)
+        return p.returncode, out, err
+
+    def case(self, name, problems):
+        self.tap.case(f"{name} ({self.mode})", problems)
+
+
+def expect(done, status, out=None, err=""):
+    problems = []
+    if done[0] != status:
+        problems.append(f"status {done[0]}, not {status}")
+    if out is not None and done[1] != out:
+        problems.append(f"standard output is {done[1][:300]!r}, not {out[:300]!r}")
+    if err not in done[2].decode("utf-8", "backslashreplace"):
+        problems.append(f"standard error lacks '{err}'")
+    return problems + [f"{done[2][-600:]!r}"] if problems else []
+
+
+def recorded_and_replayed(c, number, name, argv, typed, has):
+    tape = c.tape(f"{number}")
+    first = c.run("run", "--record", tape, "--", *argv, typed=typed)
+    problems = expect(first, 0)
+    if has not in first[1]:
+        problems.append(f"{first[1][:300]!r} lacks {has!r}")
+    # Standard input of a replay is open, and nobody writes to it.
+    for _ in range(3):
+        problems += expect(c.run("replay", tape), 0, out=first[1])
+    c.case(f"{name}: three replays say the same", problems)
+
+
+def verified(c):
+    report = c.tape("report")
+    done = c.run("run", "--verify", "--report", report, "--", "python3", "-c", SELECTS, typed=["a\n", 0.6, "b\n"])
+    problems = expect(done, 0)
+    if not problems:
+        with open(report, encoding="utf-8") as f:
+            told = json.load(f)
+        if not told["enforced"] or not told["verify"]["identical"]:
+            problems.append(f"{told['enforced']} {told['verify']}")
+        elif not str(told["tape"]).startswith(c.state):
+            problems.append(f"the tape is {told['tape']}")
+        else:
+            problems += expect(c.run("replay", "--verify", told["tape"]), 0, out=done[1])
+    c.case("--verify gives the second run the tape of the first, and keeps it", problems)
+
+
+def kept(c):
+    for i in range(22):
+        c.run("run", "--", "sh", "-c", "read x; echo $x", typed=[f"{i}\n"])
+    tapes = sorted(os.listdir(os.path.join(c.state, "state", "tapes")))
+    problems = [] if len(tapes) == 20 else [f"{len(tapes)} tapes"]
+    last = os.path.join(c.state, "state", "tapes", tapes[-1])
+    problems += expect(c.run("replay", last), 0, out=b"21\n")
+    c.case("of tapes that nobody asked for the last twenty stay", problems)
+
+
+def cut(c):
+    """A recording that was killed, and one whose end was cut off: up to there."""
+    tape, short = c.tape("killed"), c.tape("short")
+    with c.start("run", "--record", tape, "--", "sh", "-c", "read x; echo $x; read y; echo never", stdin=subprocess.PIPE) as p:
+        p.stdin.write(b"once\n")
+        p.stdin.flush()
+        said = p.stdout.readline()
+        p.kill()
+    problems = [] if said == b"once\n" else [f"it said {said!r}"]
+    problems += expect(c.run("replay", tape), 122, out=b"once\n",
+                       err="replay diverged from the recording: MissingRecord { ordinal: 2 }")
+    c.case("a recording that was killed replays to its end", problems)
+    with open(tape, "rb") as f:
+        data = f.read()
+    problems = []
+    for less in (1, 20, 40):
+        with open(short, "wb") as f:
+            f.write(data[:-less])
+        os.chmod(short, 0o644)
+        problems += expect(c.run("replay", short), 122, out=b"", err="MissingRecord { ordinal: 1 }")
+        problems += expect(c.run("replay", short), 122, err="the tape is cut at byte")
+    c.case("a tape that was cut replays to the cut", problems)
+
+
+def refused(c):
+    problems = expect(c.run("run", "--record", "here", "--", "true"), 125, err="name a place outside")
+    problems += expect(c.run("run", "--record", "/no/such/dir/t", "--", "true"), 125, err="--record")
+    problems += expect(c.run("run", "--record", "/etc/passwd", "--", "true"), 125, err="/etc/passwd")
+    c.case("a place where no tape can be is refused", problems)
+    text, fifo, link, version = c.tape("text"), c.tape("fifo"), c.tape("link"), c.tape("version")
+    with open(text, "wb") as f:
+        f.write(b"no tape\n" * 10)
+    os.mkfifo(fifo)
+    os.symlink(text, link)
+    with open(c.tape("0"), "rb") as f:
+        data = f.read()
+    with open(version, "wb") as f:
+        f.write(data[:8] + b"\x09" + data[9:])
+    problems = []
+    for path, said in ((text, "it is no tape"), (fifo, "not a regular file"), (link, "symbolic link"), (version, "version 9"),
+                       ("/dev/null", "not a regular file")):
+        problems += expect(c.run("replay", path), 125, out=b"", err=said)
+    c.case("what is no tape is refused", problems)
+
+
+def mismatch(c):
+    tape, path = c.tape("mismatch"), os.path.join(c.home, "file")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("then\n")
+    problems = expect(c.run("run", "--record", tape, "--", "sh", "-c", "cat file; cat", typed=["in\n"]), 0, out=b"then\nin\n")
+    problems += expect(c.run("replay", tape), 0, out=b"then\nin\n")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("now, and longer\n")
+    problems += expect(c.run("replay", tape), 125, out=b"", err="'cwd' of the contract is not as it was recorded")
+    done = c.run("replay", "--override", tape)
+    problems += expect(done, 122, out=b"now, and longer\nin\n", err="replay diverged from the recording")
+    os.unlink(path)
+    c.case("another working directory is refused, and told when it is overridden", problems)
+
+
+def main():
+    require_programs()
+    tap = Tap()
+    with Scratch() as scratch:
+        for mode in MODES:
+            c = Cases(tap, scratch, mode)
+            for number, (name, row) in enumerate(RUNS.items()):
+                recorded_and_replayed(c, number, name, *row)
+            verified(c)
+            kept(c)
+            cut(c)
+            refused(c)
+            mismatch(c)
+    tap.finish()
+
+
+main()
