@@ -15,7 +15,8 @@ static void print_stat(const char *path)
 	if (lstat(path, &st))
 		return;
 	printf("%s inode %lu device %lu links %lu size %ld blocks %ld x %ld\n", path, st.st_ino,
-		st.st_dev, st.st_nlink, st.st_size, st.st_blocks, st.st_blksize);
+		st.st_dev, (unsigned long)st.st_nlink, st.st_size, st.st_blocks,
+		(long)st.st_blksize);
 	printf("  a %ld.%09ld m %ld.%09ld c %ld.%09ld\n", st.st_atim.tv_sec, st.st_atim.tv_nsec,
 		st.st_mtim.tv_sec, st.st_mtim.tv_nsec, st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
 	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &stx) == 0)
