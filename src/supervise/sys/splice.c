@@ -52,6 +52,36 @@ static bool is_plain(const struct gfd *g)
 }
 
 /*
+ * The kernel ends these with EINTR when a signal is there, whatever else they could do, and our own
+ * watchdog is one: the guest must not see it.
+ */
+static ssize_t move_between(
+	const struct call *c, const struct gfd *in, const struct gfd *out, struct offset offset[2])
+{
+	unsigned flags = (unsigned)c->arg[c->nr == NR_tee ? 3 : 5] | SPLICE_F_NONBLOCK;
+	size_t len = c->arg[c->nr == NR_tee ? 2 : 4];
+	ssize_t n;
+
+	do
+		n = c->nr == NR_tee
+			    ? tee(in->fd, out->fd, len, flags)
+			    : splice(in->fd, offset_of(&offset[0]), out->fd, offset_of(&offset[1]),
+				      len, flags & ~(unsigned)SPLICE_F_MORE);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static ssize_t send_file(int out, int in, off_t *at, size_t count)
+{
+	ssize_t n;
+
+	do
+		n = sendfile(out, in, at, count);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+/*
  * One piece into a socket, by way of our own memory: how much the kernel's sendfile moves at once
  * depends on how the file lies in the host's page cache.
  */
@@ -86,7 +116,7 @@ static enum act sendfile_pieces(struct task *t, struct call *c, struct gfd *out,
 		uint64_t left = count - *progress;
 		ssize_t n = out->kind == FDKIND_SOCKET && stream_is_bytes(out)
 				    ? send_piece(out, in, o, left)
-				    : sendfile(out->fd, in->fd, offset_of(o), left);
+				    : send_file(out->fd, in->fd, offset_of(o), left);
 
 		if (n < 0 && errno == EAGAIN && !t->park.timed_out) {
 			if (offset_write(t, o) < 0)
@@ -129,17 +159,11 @@ enum act enter_sendfile(struct task *t, struct call *c)
 static enum act move_once(
 	struct task *t, struct call *c, struct gfd *in, struct gfd *out, struct offset offset[2])
 {
-	unsigned flags = (unsigned)c->arg[c->nr == NR_tee ? 3 : 5];
-	size_t len = c->arg[c->nr == NR_tee ? 2 : 4];
 	ssize_t n;
 
 	gfd_set_nonblock(in);
 	gfd_set_nonblock(out);
-	if (c->nr == NR_tee)
-		n = tee(in->fd, out->fd, len, flags | SPLICE_F_NONBLOCK);
-	else
-		n = splice(in->fd, offset_of(&offset[0]), out->fd, offset_of(&offset[1]), len,
-			(flags & ~(unsigned)SPLICE_F_MORE) | SPLICE_F_NONBLOCK);
+	n = move_between(c, in, out, offset);
 	if (n < 0 && errno == EAGAIN) {
 		if (!t->park.timed_out)
 			return stream_park(t, in->kind == FDKIND_SOCKET ? in : out,
