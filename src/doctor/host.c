@@ -71,28 +71,44 @@ void try_kernel(struct doctor_finding *f)
 			u.release, u.machine);
 }
 
+/* "version 2", or 1 when a controller has a hierarchy of its own. */
+static const char *cgroup_version(void)
+{
+	FILE *f = fopen("/proc/self/cgroup", "re");
+	bool unified = false, own = false;
+	char line[4096];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		bool v2 = strncmp(line, "0::", 3) == 0;
+
+		unified = unified || v2;
+		own = own || (!v2 && !strstr(line, ":name="));
+	}
+	if (f)
+		fclose(f);
+	return own ? "version 1" : unified ? "version 2" : "unknown version";
+}
+
 void try_cgroup(struct doctor_finding *f)
 {
 	static const char *const names[CGROUP_LIMITS] = {"memory", "pids", "cpu"};
 	auto_contract struct contract c = {0};
 	char has[64] = "", lacks[64] = "";
 	struct cgroup *g;
-	bool unified;
 
 	contract_init(&c);
 	g = cgroup_new(&c);
-	unified = cgroup_clone_fd(g) >= 0;
 	for (int i = 0; i < CGROUP_LIMITS; i++) {
 		char *list = cgroup_has(g, (enum cgroup_limit)i) ? has : lacks;
 
 		snprintf(list + strlen(list), 64 - strlen(list), " %s", names[i]);
 	}
 	if (!*has)
-		finding_set(f, DOCTOR_DEGRADED, "no group can be made; no limit on:%s", lacks);
+		finding_set(f, DOCTOR_DEGRADED, "%s; no group can be made, so no limit on:%s",
+			cgroup_version(), lacks);
 	else
-		finding_set(f, *lacks ? DOCTOR_DEGRADED : DOCTOR_OK,
-			"version %d, writable; limits:%s%s%s", unified ? 2 : 1, has,
-			*lacks ? "; not:" : "", lacks);
+		finding_set(f, *lacks ? DOCTOR_DEGRADED : DOCTOR_OK, "%s, writable; limits:%s%s%s",
+			cgroup_version(), has, *lacks ? "; not:" : "", lacks);
 	cgroup_free(g);
 }
 

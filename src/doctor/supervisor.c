@@ -167,6 +167,20 @@ static void take_line(struct doctor_finding *findings, char *line)
 			finding_set(&findings[i], level, "%s", detail);
 }
 
+/* Yama may be what refuses: whoever is told to set it has to know how it is. */
+static void add_yama(struct doctor_finding *f)
+{
+	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	size_t len = strlen(f->detail);
+	int scope;
+
+	if (file && fscanf(file, "%d", &scope) == 1)
+		snprintf(f->detail + len, sizeof(f->detail) - len,
+			"; kernel.yama.ptrace_scope = %d", scope);
+	if (file)
+		fclose(file);
+}
+
 void probe_ask(struct doctor_finding *findings)
 {
 	struct doctor_finding *own = &findings[DOCTOR_supervisor], f = {0};
@@ -192,6 +206,7 @@ void probe_ask(struct doctor_finding *findings)
 	}
 	while ((line = strsep(&rest, "\n")))
 		take_line(findings, line);
+	add_yama(&findings[DOCTOR_ptrace]);
 }
 
 /* ---- a run ---- */

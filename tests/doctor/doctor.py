@@ -108,6 +108,10 @@ def settings(scratch, tap):
         script = f'mount -t tmpfs none /proc/sys/kernel; echo {value} >/proc/sys/kernel/{name}; exec "$@"'
         done = Doctor(scratch, ROOTLESS, ["unshare", "-Urm", "sh", "-c", script, "sh"])
         tap.case(f"{name} is {value}", done.expect({"namespace_limits": "degraded"}, words))
+    script = ('mount -t tmpfs none /proc/sys/kernel; mkdir /proc/sys/kernel/yama; echo 3 >/proc/sys/kernel/yama/ptrace_scope; '
+              f'exec {scratch.join("bin", "doctor-without")} {EPERM} ptrace -- "$@"')
+    done = Doctor(scratch, ROOTLESS, ["unshare", "-Urm", "sh", "-c", script, "sh"])
+    tap.case("yama refuses to trace", done.expect({"ptrace": "missing"}, "kernel.yama.ptrace_scope = 3"))
     done = Doctor(scratch, ROOTLESS, ["unshare", "-Urm", "sh", "-c", 'mount -t tmpfs none /proc; exec "$@"', "sh"])
     tap.case("a hidden /proc", done.expect({"namespaces": "missing", "proc": "missing", "supervisor": "missing"}, "mount /proc"))
     done = Doctor(scratch, ROOTLESS, ["unshare", "-Urmpf", "--mount-proc", "sh", "-c", 'mount -t tmpfs none /proc/sys; exec "$@"', "sh"])
