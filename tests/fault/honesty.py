@@ -145,3 +145,15 @@ def inotify_watches(place):
     done = h.run(["unshare", "-Ur", "sh", "-c", f"echo 5 >/proc/sys/user/max_inotify_watches; exec {place.sandglass} run -- python3 watch.py"],
                  cwd=place.cwd, env={"TMPDIR": place.scratch.tmp})
     return expect(done, 121, "watches too much", "NOT reproducible")
+
+
+@case("a directory of the input is renamed by copying, as between file systems")
+def renamed_input(place):
+    os.makedirs(os.path.join(place.cwd, "given", "deep"))
+    place.write("cwd/given/deep/file", "kept\n")
+    done = place.run("sh", "-c", "python3 -c 'import os; os.rename(\"given\", \"other\")' 2>&1 | grep -o 'Errno [0-9]*'; "
+                     "mv given other; mv other other2; cat other2/deep/file; ls; mkdir own; mv own own2; ls -d own2")
+    problems = expect(done, 0)
+    if done.out != f"Errno {errno.EXDEV}\nkept\nother2\nown2\n".encode():
+        problems.append(f"it printed {done.out!r}")
+    return problems

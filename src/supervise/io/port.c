@@ -186,3 +186,9 @@ void port_choose(const struct task *t, const struct gfd *g)
 	if (port_bind(g, &a.any, len) < 0)
 		return;
 }
+
+void port_name_sender(const struct task *t, const struct gfd *g)
+{
+	port_choose(t, g);
+	port_name_unix(g);
+}

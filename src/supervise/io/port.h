@@ -10,6 +10,9 @@
 
 /* Binds the socket to this inet address with the next free port of the counter: 0 or -errno. */
 MUST_CHECK int port_bind(const struct gfd *g, const struct sockaddr *address, socklen_t len);
+/* A message is about to be sent: names the socket if the kernel would, with or without an address.
+ */
+void port_name_sender(const struct task *t, const struct gfd *g);
 /* The kernel is about to choose a port (inet) or port id (netlink) for the socket: chooses it
  * first. Nothing happens to a socket that is bound or of another family. */
 void port_choose(const struct task *t, const struct gfd *g);

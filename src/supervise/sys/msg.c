@@ -118,10 +118,10 @@ static enum act send_by_guest(
 /* What the kernel would choose at random is chosen. */
 static void before_sending(const struct task *t, const struct gfd *g, bool named)
 {
-	if (named)
-		port_choose(t, g);
 	if (!stream_is_bytes(g))
-		port_name_unix(g);
+		port_name_sender(t, g);
+	else if (named)
+		port_choose(t, g);
 }
 
 /* TCP would hold what comes with MSG_MORE back until a time-out in the host's time: it goes at

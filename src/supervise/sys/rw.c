@@ -173,7 +173,7 @@ enum act enter_write(struct task *t, struct call *c)
 	if (timerfd_is(&g))
 		return call_done(c, -EINVAL);
 	if (g.kind == FDKIND_SOCKET && !stream_is_bytes(&g))
-		port_name_unix(&g);
+		port_name_sender(t, &g);
 	o = options(c, &g);
 	return stream_write(t, c, &g, &v, &o);
 }
