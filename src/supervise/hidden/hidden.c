@@ -173,6 +173,13 @@ static bool matters(const struct hidden_file *f)
 	return !f || f->count != 0 || (f->unsure != 0 && !f->told);
 }
 
+/* A name that leads us where it led the program: not from its directory, and to nothing of /proc.
+ */
+static bool is_ours_too(const char *name)
+{
+	return name[0] == '/' && strncmp(name, "/proc/", 6) != 0 && strncmp(name, "/dev/", 5) != 0;
+}
+
 void hidden_look_up(const struct task *t, struct hidden_programs *ret)
 {
 	struct hidden_file *program, *loader = NULL;
@@ -181,7 +188,7 @@ void hidden_look_up(const struct task *t, struct hidden_programs *ret)
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", t->tid);
 	program = hidden_file_at(path, &st);
-	if (program && program->interpreter) {
+	if (program && program->interpreter && is_ours_too(program->interpreter)) {
 		loader = hidden_file_at(program->interpreter, &of_loader);
 		if (program->ino != st.st_ino || program->dev != st.st_dev)
 			program = NULL; /* the oldest that was known, and forgotten for the other */

@@ -187,7 +187,10 @@ static struct inplace *look_into(const struct hidden_file *loader)
 	void *at;
 
 	i->ctime_ns = loader->ctime_ns;
-	at = fd < 0 ? MAP_FAILED : mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, fd, 0);
+	/* Another file may have its name by now. */
+	at = fd < 0 || hidden_file_get(fd) != loader
+		     ? MAP_FAILED
+		     : mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (at == MAP_FAILED)
 		return i;
 	image.at = at;
