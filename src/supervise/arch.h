@@ -173,12 +173,13 @@ void arch_hidden_emulate(struct regs *regs, const unsigned char *code, size_t le
 /*
  * Instructions that trap, or that a hypervisor makes slow, in the dynamic loader, which executes
  * some dozens of them in every new program: rdtsc and cpuid. A jump to a stub of ours takes the
- * place of one and of a few that follow it, which the stub does as well (hidden/inplace.h).
+ * place of one and of a few next to it, which the stub does as well (hidden/inplace.h).
  */
 enum { ARCH_COVER_MAX = 32, ARCH_STUB_MAX = 96, ARCH_PLACES_MAX = 96, ARCH_TABLES_MAX = 256 };
 struct arch_place {
 	uint64_t address; /* the file's own */
 	uint8_t len;	  /* of all that the jump takes the place of */
+	uint8_t before;	  /* the instruction itself stands so many bytes behind the start */
 	bool is_counter;  /* else cpuid */
 	unsigned char code[ARCH_COVER_MAX];
 };

@@ -51,6 +51,22 @@ static void nothing_is_put_over_a_target(void **state)
 	assert_int_equal(JUDGE(0x0f, 0xa2, 0x81, 0xee, 1, 0, 0, 0, 0x7f, 0xf8, 0xc3), 0);
 }
 
+static void what_comes_before_is_covered_else(void **state)
+{
+	(void)state;
+	/* mov $7,%eax; xor %ecx,%ecx; cpuid; je past; ret; the branch cannot move */
+	assert_int_equal(
+		JUDGE(0xb8, 7, 0, 0, 0, 0x31, 0xc9, 0x0f, 0xa2, 0x74, 0x01, 0x90, 0xc3), 1);
+	assert_int_equal(found.at[0].address, 0x1000);
+	assert_int_equal(found.at[0].before, 7);
+	assert_int_equal(found.at[0].len, 9);
+	/* what the one before has taken stays its own */
+	assert_int_equal(JUDGE(0x0f, 0x31, 0xb8, 7, 0, 0, 0, 0x0f, 0xa2, 0x74, 0x00, 0xc3), 1);
+	assert_int_equal(found.at[0].address, 0x1000);
+	/* nor where something goes to the instruction itself */
+	assert_int_equal(JUDGE(0xeb, 0x05, 0xb8, 7, 0, 0, 0, 0x0f, 0xa2, 0x74, 0x00, 0xc3), 0);
+}
+
 static void what_cannot_move_stays(void **state)
 {
 	(void)state;
@@ -133,16 +149,17 @@ static void run(const unsigned char *code, struct state *s)
 static void put_in_place(unsigned char *at, const unsigned char *code, size_t len)
 {
 	const struct arch_function f = {code, len, (uint64_t)(uintptr_t)at};
-	const struct arch_stub_at where = {(uint64_t)(uintptr_t)at, (uint64_t)(uintptr_t)at + STUB,
-		(uint64_t)(uintptr_t)at + COUNTER, (uint64_t)(uintptr_t)at + CPUID};
+	struct arch_stub_at where = {.stub = f.address + STUB,
+		.counter = f.address + COUNTER,
+		.cpuid = f.address + CPUID};
 
 	found.count = 0;
 	arch_places_judge(&f, &found);
 	assert_int_equal(found.count, 1);
-	assert_int_equal(found.at[0].address, f.address);
+	where.place = found.at[0].address;
 	memcpy(at, code, len);
 	assert_int_not_equal(arch_place_stub(&found.at[0], &where, at + STUB), 0);
-	assert_true(arch_place_jump(&found.at[0], &where, at));
+	assert_true(arch_place_jump(&found.at[0], &where, at + (where.place - f.address)));
 }
 
 static const uint64_t flag_sets[] = {0x202, 0x8d7 | 0x200, 0x246, 0x283, 0xa06};
@@ -226,6 +243,26 @@ static void cpuid_says_what_the_instruction_says(void **state)
 	munmap(at, ROOM);
 }
 
+static void what_comes_before_is_done_before(void **state)
+{
+	/* mov $1,%eax; mov $0,%ecx; cpuid; jmp to the ret */
+	static const unsigned char code[] = {
+		0xb8, 1, 0, 0, 0, 0xb9, 0, 0, 0, 0, 0x0f, 0xa2, 0xeb, 0, 0xc3};
+	unsigned char *at = memory();
+	struct state s = {.flags = 0x246};
+	uint32_t out[4];
+
+	(void)state;
+	put_in_place(at, code, sizeof(code));
+	assert_int_not_equal(arch_places_cpuid(at + CPUID, ROOM - CPUID), 0);
+	__cpuid_count(1, 0, out[0], out[1], out[2], out[3]);
+	run(at, &s);
+	assert_int_equal(s.rax, out[0]);
+	assert_int_equal(s.rcx, out[2]);
+	assert_int_equal(s.rdx, out[3]);
+	munmap(at, ROOM);
+}
+
 static void no_room_is_said(void **state)
 {
 	unsigned char out[64];
@@ -250,11 +287,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shift_after_the_counter_is_covered),
 		cmocka_unit_test(nothing_is_put_over_a_target),
+		cmocka_unit_test(what_comes_before_is_covered_else),
 		cmocka_unit_test(what_cannot_move_stays),
 		cmocka_unit_test(tables_and_branches_are_known),
 		cmocka_unit_test(counter_is_read_whole_and_flags_stay),
 		cmocka_unit_test(moved_addresses_are_mended),
 		cmocka_unit_test(cpuid_says_what_the_instruction_says),
+		cmocka_unit_test(what_comes_before_is_done_before),
 		cmocka_unit_test(no_room_is_said),
 		cmocka_unit_test(out_of_reach_is_said),
 	};

@@ -8,7 +8,7 @@
  * what cpuid says on this CPU. Such reads of the counter are not counted as reads of the clock: a
  * loader makes a handful and goes on.
  *
- * A jump is longer than the instruction, so that those that follow it move to the stub too. That is
+ * A jump is longer than the instruction, so that those next to it move to the stub too. That is
  * right where nothing goes into their middle. It is taken for sure where .eh_frame describes the
  * function, all of it can be decoded, none of its branches, nothing anywhere in the file's code
  * that may be a branch or the making of an address, none of the tables that the function computes

@@ -13,7 +13,7 @@
 extern const unsigned char places_cpuid[];
 extern const uint64_t places_cpuid_size;
 
-enum { RDTSC = 0x31, CPUID = 0xa2, JUMP = 5, ENTRY = 24, BRANCHES_MAX = 4096 };
+enum { RDTSC = 0x31, CPUID = 0xa2, JUMP = 5, ENTRY = 24, BRANCHES_MAX = 4096, INSNS_MAX = 16384 };
 
 size_t arch_places_find(const unsigned char *code, size_t len, size_t from)
 {
@@ -68,58 +68,84 @@ static bool is_relative(const struct insn *insn)
 	return insn->flags & INSN_MODRM && (insn->modrm & 0xc7) == 5;
 }
 
-/* The instruction at `at` and as many after it as a jump takes the place of. */
-static bool cover(const unsigned char *code, size_t len, size_t at, struct arch_place *ret)
+static bool is_movable_at(const unsigned char *code, size_t len)
 {
-	size_t end = at + 2;
+	struct insn insn;
 
-	while (end < at + JUMP) {
-		struct insn insn;
+	return insn_decode(code, len, &insn) && is_movable(&insn);
+}
 
-		if (!insn_decode(code + end, len - end, &insn) || !is_movable(&insn))
+/* Of the function that is judged: where its instructions begin, and where its branches go. */
+static uint32_t starts[INSNS_MAX];
+static uint64_t targets[BRANCHES_MAX];
+static size_t insns, branches;
+
+static bool is_entered(uint64_t from, uint64_t to)
+{
+	for (size_t i = 0; i < branches; i++)
+		if (targets[i] > from && targets[i] < to)
+			return true;
+	return false;
+}
+
+/* From instruction `first` on, `special` among them, until a jump has room. */
+static bool cover(
+	const struct arch_function *f, size_t first, size_t special, struct arch_place *ret)
+{
+	size_t begin = starts[first], end = begin, i = first;
+
+	for (; i < insns && (i <= special || end - begin < JUMP); i++) {
+		if (i != special && !is_movable_at(f->code + starts[i], f->len - starts[i]))
 			return false;
-		end += insn.length;
+		end = i + 1 < insns ? starts[i + 1] : f->len;
 	}
-	*ret = (struct arch_place){.is_counter = code[at + 1] == RDTSC, .len = (uint8_t)(end - at)};
-	memcpy(ret->code, code + at, end - at);
+	if (end - begin < JUMP || end - begin > ARCH_COVER_MAX ||
+		is_entered(f->address + begin, f->address + end))
+		return false;
+	*ret = (struct arch_place){.address = f->address + begin,
+		.len = (uint8_t)(end - begin),
+		.before = (uint8_t)(starts[special] - begin),
+		.is_counter = f->code[starts[special] + 1] == RDTSC};
+	memcpy(ret->code, f->code + begin, end - begin);
 	return true;
 }
 
-/* None of the function's own branches may go where a jump will stand. */
-static void drop_targets(const uint64_t *targets, size_t count, struct arch_places *p, size_t first)
+/* With what follows it, else with what comes before. */
+static void add_place(const struct arch_function *f, size_t special, struct arch_places *p)
 {
-	size_t kept = first;
+	enum { BACK = 4 };
+	uint64_t taken = p->count ? p->at[p->count - 1].address + p->at[p->count - 1].len : 0;
 
-	for (size_t i = first; i < p->count; i++) {
-		const struct arch_place *at = &p->at[i];
-		bool hit = false;
-
-		for (size_t k = 0; k < count && !hit; k++)
-			hit = targets[k] > at->address && targets[k] < at->address + at->len;
-		if (!hit)
-			p->at[kept++] = *at;
+	for (size_t back = 0; back <= BACK && back <= special; back++) {
+		if (p->count == ARCH_PLACES_MAX || f->address + starts[special - back] < taken)
+			return;
+		if (cover(f, special - back, special, &p->at[p->count])) {
+			p->count++;
+			return;
+		}
 	}
-	p->count = kept;
 }
 
-void arch_places_judge(const struct arch_function *f, struct arch_places *p)
+static bool is_special(const struct insn *insn)
 {
-	static uint64_t targets[BRANCHES_MAX];
-	size_t branches = 0, first = p->count;
+	return insn->map == MAP_0F && insn->length == 2 &&
+	       (insn->opcode == RDTSC || insn->opcode == CPUID);
+}
 
-	p->table_count = 0;
+/* All instructions of the function, its branches, and the addresses that it computes. */
+static bool decode(const struct arch_function *f, struct arch_places *p)
+{
+	insns = branches = p->table_count = 0;
 	p->jumps_by_table = false;
 	for (size_t at = 0; at < f->len;) {
 		struct insn insn;
 		const unsigned char *code = f->code + at;
-		struct arch_place *place = &p->at[p->count];
+		uint64_t next;
 
-		if (branches == BRANCHES_MAX || !insn_decode(code, f->len - at, &insn)) {
-			p->count = first;
-			return;
-		}
-		uint64_t next = f->address + at + insn.length;
-
+		if (insns == INSNS_MAX || branches == BRANCHES_MAX ||
+			!insn_decode(code, f->len - at, &insn))
+			return false;
+		next = f->address + at + insn.length;
 		if (is_branch(&insn, code, next, &targets[branches]))
 			branches++;
 		else if (insn.map == MAP_ONE && insn.opcode == 0xff && (insn.modrm >> 3 & 6) == 4)
@@ -127,18 +153,25 @@ void arch_places_judge(const struct arch_function *f, struct arch_places *p)
 		else if (insn.map == MAP_ONE && insn.opcode == 0x8d && is_relative(&insn) &&
 			 p->table_count < ARCH_TABLES_MAX)
 			p->table[p->table_count++] = next + (uint64_t)(int64_t)insn.displacement;
-		else if (insn.map == MAP_0F && insn.length == 2 &&
-			 (insn.opcode == RDTSC || insn.opcode == CPUID) &&
-			 p->count < ARCH_PLACES_MAX && cover(f->code, f->len, at, place)) {
-			place->address = f->address + at;
-			p->count++;
-		}
+		starts[insns++] = (uint32_t)at;
 		at += insn.length;
 	}
-	drop_targets(targets, branches, p, first);
 	/* More of them than can be looked at. */
-	if (p->jumps_by_table && p->table_count == ARCH_TABLES_MAX)
-		p->count = first;
+	return !p->jumps_by_table || p->table_count < ARCH_TABLES_MAX;
+}
+
+void arch_places_judge(const struct arch_function *f, struct arch_places *p)
+{
+	if (f->len > UINT32_MAX || !decode(f, p))
+		return;
+	for (size_t i = 0; i < insns; i++) {
+		struct insn insn;
+
+		if (f->code[starts[i]] == 0x0f &&
+			insn_decode(f->code + starts[i], f->len - starts[i], &insn) &&
+			is_special(&insn))
+			add_place(f, i, p);
+	}
 }
 
 bool arch_places_leads(const unsigned char *code, size_t at)
@@ -187,34 +220,12 @@ static bool jump(unsigned char *out, uint8_t opcode, uint64_t from, uint64_t to)
 	return fits(distance);
 }
 
-size_t arch_place_stub(const struct arch_place *place, const struct arch_stub_at *where,
-	unsigned char out[ARCH_STUB_MAX])
+/* The bytes of the place from one on, up to another. 0: out of reach. */
+static size_t move_all(const struct arch_place *place, const struct arch_stub_at *where,
+	size_t from, size_t to, size_t n, unsigned char *out)
 {
-	/* mov ...(%rip),%rax; mov %rax,%rdx; mov %eax,%eax; bswap %rdx; bswap %edx: one read, so
-	 * that both halves are of one time, and no flag changes */
-	static const unsigned char counter[] = {0x48, 0x8b, 0x05, 0, 0, 0, 0, 0x48, 0x89, 0xc2,
-		0x89, 0xc0, 0x48, 0x0f, 0xca, 0x0f, 0xca};
-	static const unsigned char down[] = {
-		0x48, 0x8d, 0x64, 0x24, 0x80}; /* lea -128(%rsp),%rsp */
-	size_t n, from = 2;
-
-	if (place->is_counter) {
-		int64_t distance = (int64_t)(where->counter - (where->stub + 7));
-
-		if (!fits(distance))
-			return 0;
-		n = sizeof(counter);
-		memcpy(out, counter, n);
-		bytes_store_u32(out + 3, (uint32_t)distance);
-	} else {
-		n = sizeof(down);
-		memcpy(out, down, n);
-		if (!jump(out + n, 0xe8, where->stub + n, where->cpuid))
-			return 0;
-		n += JUMP;
-	}
-	while (from < place->len) {
-		size_t len = move(place->code + from, place->len - from, where->place + from,
+	while (from < to) {
+		size_t len = move(place->code + from, to - from, where->place + from,
 			where->stub + n, out + n);
 
 		if (len == 0)
@@ -222,7 +233,43 @@ size_t arch_place_stub(const struct arch_place *place, const struct arch_stub_at
 		from += len;
 		n += len;
 	}
-	if (!jump(out + n, 0xe9, where->stub + n, where->place + place->len))
+	return n;
+}
+
+/* What stands for the instruction itself. 0: out of reach. */
+static size_t stand_in(const struct arch_place *place, const struct arch_stub_at *where, size_t n,
+	unsigned char *out)
+{
+	/* mov ...(%rip),%rax; mov %rax,%rdx; mov %eax,%eax; bswap %rdx; bswap %edx: one read, so
+	 * that both halves are of one time, and no flag changes */
+	static const unsigned char counter[] = {0x48, 0x8b, 0x05, 0, 0, 0, 0, 0x48, 0x89, 0xc2,
+		0x89, 0xc0, 0x48, 0x0f, 0xca, 0x0f, 0xca};
+	static const unsigned char down[] = {
+		0x48, 0x8d, 0x64, 0x24, 0x80}; /* lea -128(%rsp),%rsp */
+
+	if (place->is_counter) {
+		int64_t distance = (int64_t)(where->counter - (where->stub + n + 7));
+
+		memcpy(out + n, counter, sizeof(counter));
+		bytes_store_u32(out + n + 3, (uint32_t)distance);
+		return fits(distance) ? n + sizeof(counter) : 0;
+	}
+	memcpy(out + n, down, sizeof(down));
+	n += sizeof(down);
+	return jump(out + n, 0xe8, where->stub + n, where->cpuid) ? n + JUMP : 0;
+}
+
+size_t arch_place_stub(const struct arch_place *place, const struct arch_stub_at *where,
+	unsigned char out[ARCH_STUB_MAX])
+{
+	size_t n = move_all(place, where, 0, place->before, 0, out);
+
+	if (n == 0 && place->before > 0)
+		return 0;
+	n = stand_in(place, where, n, out);
+	if (n != 0)
+		n = move_all(place, where, place->before + 2, place->len, n, out);
+	if (n == 0 || !jump(out + n, 0xe9, where->stub + n, where->place + place->len))
 		return 0;
 	return n + JUMP;
 }
@@ -236,15 +283,17 @@ bool arch_place_jump(const struct arch_place *place, const struct arch_stub_at *
 
 size_t arch_places_cpuid(unsigned char *out, size_t room)
 {
-	/* What C libraries ask for at their start; of another one the instruction itself answers.
+	/* What C libraries ask for at their start, often asked first; of another one the
+	 * instruction itself answers.
 	 */
 	static const uint32_t any[] = {
-		0, 1, 2, 0x80000000, 0x80000001, 0x80000005, 0x80000006, 0x80000007, 0x80000008};
+		0x80000006, 0x80000005, 0x80000000, 0, 1, 2, 0x80000001, 0x80000007, 0x80000008};
 	static const struct {
 		uint32_t leaf, subleaf;
 	} exact[] = {{4, 0}, {4, 1}, {4, 2}, {4, 3}, {4, 4}, {7, 0}, {7, 1}, {0xb, 0}, {0xb, 1},
-		{0xd, 0}, {0xd, 1}, {0x14, 0}, {0x19, 0}, {0x8000001d, 0}, {0x8000001d, 1},
-		{0x8000001d, 2}, {0x8000001d, 3}, {0x8000001d, 4}};
+		{0xd, 0}, {0xd, 1}, {0xd, 2}, {0xd, 3}, {0xd, 5}, {0xd, 6}, {0xd, 7}, {0x14, 0},
+		{0x19, 0}, {0x8000001d, 0}, {0x8000001d, 1}, {0x8000001d, 2}, {0x8000001d, 3},
+		{0x8000001d, 4}};
 	const size_t code = places_cpuid_size;
 	const size_t entries = ARRAY_LEN(any) + ARRAY_LEN(exact);
 	size_t n = code;
