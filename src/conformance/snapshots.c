@@ -277,6 +277,31 @@ static void a_fork_freezes_alike_and_outlives_its_parent(struct test *t)
 	test_end_other(t, ids[0], fork);
 }
 
+/* Owned by whoever runs the session, in every backend: nobody else may have to read them. */
+static void what_its_owner_may_not_read_is_frozen(struct test *t)
+{
+	struct snapshot_policy policy = {.git = SNAPSHOT_GIT_KEEP};
+	char ids[1][SESSION_ID_SIZE], first[DIGEST_TEXT], second[DIGEST_TEXT];
+	struct session *fork = NULL;
+	auto_ran struct ran r = {0};
+	struct error err = {0};
+
+	if (!test_sh(t, "mkdir d; echo 1 > d/f; echo 2 > g; ln -s f d/l; chmod 0 d/f g; chmod 0 d",
+		    &r))
+		return;
+	if (session_fork(t->session, 1, 0, ids, &err) < 0) {
+		test_fail(t, "fork: %s", err.msg);
+		return;
+	}
+	if (session_open(t->store, ids[0], &fork, &err) < 0 ||
+		session_snapshot(t->session, &policy, first, &err) < 0 ||
+		session_snapshot(fork, &policy, second, &err) < 0)
+		test_fail(t, "%s", err.msg);
+	else
+		test_expect(t, strcmp(first, second) == 0, "the fork's digest is another");
+	test_end_other(t, ids[0], fork);
+}
+
 static void forks_are_apart(struct test *t)
 {
 	enum { COUNT = 3 };
@@ -336,6 +361,7 @@ const struct test_row test_rows_snapshots[] = {
 		"{\"root\":\"/srv/w\",\"env\":{\"KEPT\":\"yes\"},\"timeout_seconds\":77}"},
 	ROW(an_unknown_snapshot_is_missing),
 	ROW(a_fork_freezes_alike_and_outlives_its_parent),
+	ROW(what_its_owner_may_not_read_is_frozen),
 	ROW(forks_are_apart),
 	{0},
 };

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/remove.h"
+#include "sandbox/owner.h"
 
 enum { SOURCE_MAX = 1 << 30 };
 
@@ -120,22 +121,41 @@ static int load_special(const struct sandbox *s, char **ret, struct error *err)
 	return fd_slurp(fd, SNAPSHOT_SPECIAL_MAX, ret, &len, err);
 }
 
+struct copying {
+	const struct sandbox *to, *from;
+	struct snapshot_policy policy;
+};
+
+/* The result says whether blocks are shared. */
+static int copy_work(void *arg, void *result, struct error *err)
+{
+	struct copying *c = arg;
+	autoclose int dir = -1, source = -1;
+	autofree char *special = NULL;
+
+	if (hostdir_open(c->to, &dir, err) < 0 || hostdir_open(c->from, &source, err) < 0 ||
+		remove_contents(dir, err) < 0 ||
+		snapshot_copy(source, &c->policy, dir, result, &special, err) < 0)
+		return -1;
+	return special ? save_special(c->to, special, err) : 0;
+}
+
 int hostdir_copy(struct sandbox *s, struct sandbox *from, enum snapshot_git git,
 	const char **ret_how, struct error *err)
 {
-	struct snapshot_policy policy = {.git = git};
-	autofree char *before = NULL, *special = NULL;
-	autoclose int dir = -1, source = -1;
-	bool shared;
+	struct copying c = {.to = s, .from = from, .policy = {.git = git}};
+	autofree char *before = NULL;
+	bool shared = false;
 
-	if (hostdir_make(s, err) < 0 || hostdir_open(s, &dir, err) < 0 ||
-		hostdir_open(from, &source, err) < 0 || load_special(from, &before, err) < 0)
+	if (hostdir_make(s, err) < 0 || load_special(from, &before, err) < 0)
 		return -1;
-	policy.special = before;
-	if (snapshot_copy(source, &policy, dir, &shared, &special, err) < 0)
+	c.policy.special = before;
+	if (copy_work(&c, &shared, err) < 0 &&
+		(!owner_might(err) ||
+			owner_run(copy_work, NULL, &c, &shared, sizeof(shared), err) != 0))
 		return -1;
 	*ret_how = shared ? "reflink" : "copy";
-	return special ? save_special(s, special, err) : 0;
+	return 0;
 }
 
 int hostdir_read(struct sandbox *s, const char *path, size_t max, char **ret, size_t *ret_len,
@@ -167,17 +187,48 @@ int hostdir_ls(struct sandbox *s, const char *path, struct sandbox_names *ret, s
 	return inside_ls(&(struct inside){dir, s->manifest.root}, path, ret, err);
 }
 
+struct freezing {
+	int dir;
+	const struct snapshot_policy *policy;
+	struct cas *cas;
+};
+
+static int freeze_work(void *arg, void *result, struct error *err)
+{
+	struct freezing *f = arg;
+
+	return snapshot_freeze(f->dir, f->policy, f->cas, result, err);
+}
+
+/* The child's hold of it ends with the child. */
+static int hold_frozen(void *arg, const void *result, struct error *err)
+{
+	struct freezing *f = arg;
+	int held = cas_hold(f->cas, result, err);
+
+	return held > 0	  ? 0
+	       : held < 0 ? -1
+			  : error_set(err, ERR_BUSY, "the new snapshot was removed from the store");
+}
+
 int hostdir_freeze(struct sandbox *s, struct cas *c, const struct snapshot_policy *policy,
 	char ret[DIGEST_TEXT], struct error *err)
 {
 	struct snapshot_policy p = *policy;
 	autofree char *special = NULL;
 	autoclose int dir = -1;
+	struct freezing f = {.policy = &p, .cas = c};
 
 	if (hostdir_open(s, &dir, err) < 0 || load_special(s, &special, err) < 0)
 		return -1;
 	p.special = special;
-	return snapshot_freeze(dir, &p, c, ret, err);
+	f.dir = dir;
+	if (freeze_work(&f, ret, err) == 0)
+		return 0;
+	return owner_might(err) &&
+			       owner_run(freeze_work, hold_frozen, &f, ret, DIGEST_TEXT, err) == 0
+		       ? 0
+		       : -1;
 }
 
 int hostdir_destroy(struct sandbox *s, struct error *err)
