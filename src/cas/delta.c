@@ -3,6 +3,7 @@
 #include "cas/delta.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #define MAGIC "sandglass-delta1"
 #define IN_FILE (1ull << 63)
 /* Where the size and the table's offset are in the header. */
-enum { MAGIC_SIZE = 16, AT_SIZE = 48, AT_TABLE = 56 };
+enum { MAGIC_SIZE = 16, AT_SIZE = 48, AT_TABLE = 56, BEGIN_EACH = 1 << 20 };
 
 void delta_init(struct delta *d, int fd)
 {
@@ -77,6 +78,12 @@ int delta_literal(struct delta *d, const void *data, size_t len, struct error *e
 		return -1;
 	add(d, d->end | IN_FILE, len);
 	d->end += len;
+	/* So that the sync at the end is short. */
+	if (d->end - d->begun >= BEGIN_EACH) {
+		(void)!sync_file_range(
+			d->fd, (off_t)d->begun, (off_t)(d->end - d->begun), SYNC_FILE_RANGE_WRITE);
+		d->begun = d->end;
+	}
 	return 0;
 }
 

@@ -32,6 +32,7 @@ struct delta_range {
 struct delta {
 	int fd;
 	uint64_t size, end; /* of the object so far; of the file */
+	uint64_t begun;	    /* bytes of the file that the disk was told to begin with */
 	struct delta_range *ranges;
 	size_t count, room;
 };

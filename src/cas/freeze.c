@@ -22,8 +22,8 @@
 
 /* The image that this one is compared with, read in step with the tree. */
 struct base {
-	int fd;
-	uint64_t at;
+	struct sink *sink;
+	uint64_t at, size;
 	struct tar_reader *reader;
 	struct tar_entry entry;
 	bool has_entry;
@@ -50,17 +50,19 @@ static void freezer_finish(struct freezer *f)
 static int base_source(void *context, void *data, size_t len, size_t *ret_len, struct error *err)
 {
 	struct base *b = context;
-	ssize_t n = (ssize_t)len;
+	const unsigned char *bytes = NULL;
 
-	if (data)
-		do
-			n = pread(b->fd, data, len, (off_t)b->at);
-		while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return error_sys(err, "read");
-	b->at += (uint64_t)n;
-	*ret_len = (size_t)n;
-	return n > 0;
+	len = len < b->size - b->at ? len : (size_t)(b->size - b->at);
+	if (data && len > 0) {
+		bytes = sink_base_bytes(b->sink, b->at, len);
+		if (!bytes)
+			return error_set(
+				err, ERR_SYSTEM, "the image to compare with is unreadable");
+		memcpy(data, bytes, len);
+	}
+	b->at += len;
+	*ret_len = len;
+	return len > 0;
 }
 
 static void base_next(struct base *b)
@@ -69,11 +71,14 @@ static void base_next(struct base *b)
 	b->has_entry = tar_next(b->reader, &b->entry, NULL) > 0;
 }
 
-static void base_open(struct base *b, int fd)
+static void base_open(struct base *b, struct sink *sink)
 {
-	b->fd = fd;
-	if (fd < 0)
+	struct stat st;
+
+	if (sink_base(sink) < 0 || fstat(sink_base(sink), &st) < 0)
 		return;
+	b->sink = sink;
+	b->size = (uint64_t)st.st_size;
 	b->reader = tar_reader_new(base_source, b, true);
 	base_next(b);
 }
@@ -330,7 +335,7 @@ static int freeze(int dir, const struct snapshot_policy *policy, struct cas *c,
 
 	if (sink_open(c, policy->base, &policy->progress, &f.sink, err) < 0)
 		return -1;
-	base_open(&f.base, sink_base(f.sink));
+	base_open(&f.base, f.sink);
 	if (walk_tree(dir, policy->git, freeze_entry, &f, err) < 0 || freeze_list(&f, err) < 0 ||
 		sink_zeros(f.sink, tar_end(sink_size(f.sink)), SINK_NEW, err) < 0)
 		return -1;

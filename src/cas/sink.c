@@ -150,8 +150,7 @@ int sink_room(struct sink *s, unsigned char **ret, size_t *ret_len, struct error
 	return 0;
 }
 
-/* The base's bytes from here on, if they are there and can be read; NULL else. */
-static const unsigned char *base_bytes(struct sink *s, uint64_t at, size_t len)
+const unsigned char *sink_base_bytes(struct sink *s, uint64_t at, size_t len)
 {
 	uint64_t from, to;
 
@@ -171,7 +170,7 @@ static const unsigned char *base_bytes(struct sink *s, uint64_t at, size_t len)
 
 static bool is_same(struct sink *s, const unsigned char *data, size_t len, uint64_t hint)
 {
-	const unsigned char *old = base_bytes(s, hint, len);
+	const unsigned char *old = sink_base_bytes(s, hint, len);
 
 	return old && memcmp(old, data, len) == 0;
 }

@@ -31,6 +31,9 @@ void sink_cleanup(struct sink **s);
 
 /* The base's bytes, or -1 when there is none to compare with. Borrowed. */
 int sink_base(const struct sink *s);
+/* len of its bytes from this offset on, valid for as long as the sink; NULL when they cannot be
+ * read. */
+const unsigned char *sink_base_bytes(struct sink *s, uint64_t at, size_t len);
 /* Bytes so far. */
 uint64_t sink_size(const struct sink *s);
 

@@ -155,13 +155,13 @@ static bool is_zero(const void *data, size_t len)
 static int check_header(struct tar_reader *r, const struct tar_header *h, struct error *err)
 {
 	const unsigned char *p = (const unsigned char *)h;
-	unsigned sum = 8 * ' ';
+	unsigned sum = sizeof(h->checksum) * ' ';
 	uint64_t said = 0;
 
 	for (size_t i = 0; i < sizeof(*h); i++)
-		if (i < offsetof(struct tar_header, checksum) ||
-			i >= offsetof(struct tar_header, type))
-			sum += p[i];
+		sum += p[i];
+	for (size_t i = 0; i < sizeof(h->checksum); i++)
+		sum -= (unsigned char)h->checksum[i];
 	if (number(h->checksum, 7, &said) < 0 || said != sum)
 		return bad(r, "a wrong checksum", err);
 	if (memcmp(h->magic, "ustar", 6) != 0 || memcmp(h->version, "00", 2) != 0)

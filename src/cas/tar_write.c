@@ -52,6 +52,14 @@ static long cut_of(const char *path, size_t len)
 	return -1;
 }
 
+/* Leading zeros up to the NUL at the field's end; a printf would be a tenth of a snapshot. */
+static void octal(char *field, size_t size, uint64_t value)
+{
+	field[size - 1] = '\0';
+	for (size_t i = size - 1; i-- > 0; value >>= 3)
+		field[i] = (char)('0' + (value & 7));
+}
+
 static void put_block(struct bytes *out, const struct tar_header *h)
 {
 	struct tar_header copy = *h;
@@ -60,13 +68,13 @@ static void put_block(struct bytes *out, const struct tar_header *h)
 
 	memcpy(copy.magic, "ustar", 6);
 	memcpy(copy.version, "00", 2);
-	snprintf(copy.uid, sizeof(copy.uid), "%07o", 0);
-	snprintf(copy.gid, sizeof(copy.gid), "%07o", 0);
-	snprintf(copy.mtime, sizeof(copy.mtime), "%011o", 0);
+	octal(copy.uid, sizeof(copy.uid), 0);
+	octal(copy.gid, sizeof(copy.gid), 0);
+	octal(copy.mtime, sizeof(copy.mtime), 0);
 	memset(copy.checksum, ' ', sizeof(copy.checksum));
 	for (size_t i = 0; i < sizeof(copy); i++)
 		sum += p[i];
-	snprintf(copy.checksum, sizeof(copy.checksum), "%06o", sum);
+	octal(copy.checksum, sizeof(copy.checksum) - 1, sum);
 	copy.checksum[7] = ' ';
 	bytes_put(out, &copy, sizeof(copy));
 }
@@ -85,8 +93,8 @@ static void put_pax(struct bytes *out, const struct bytes *pax)
 	if (pax->len == 0)
 		return;
 	memcpy(h.name, TAR_PAX_NAME, strlen(TAR_PAX_NAME));
-	snprintf(h.mode, sizeof(h.mode), "%07o", 0644u);
-	snprintf(h.size, sizeof(h.size), "%011" PRIo64, (uint64_t)pax->len);
+	octal(h.mode, sizeof(h.mode), 0644);
+	octal(h.size, sizeof(h.size), pax->len);
 	put_block(out, &h);
 	bytes_put(out, pax->data, pax->len);
 	put_padding(out, pax->len);
@@ -177,8 +185,8 @@ void tar_put_header(struct bytes *out, const struct tar_entry *e)
 		copy_field(h.link, sizeof(h.link), e->target, strlen(e->target));
 	if (e->is_list)
 		memcpy(h.owner, TAR_LIST_OWNER, strlen(TAR_LIST_OWNER));
-	snprintf(h.mode, sizeof(h.mode), "%07o", e->mode & 07777);
-	snprintf(h.size, sizeof(h.size), "%011" PRIo64, stored > SIZE_MAX_USTAR ? 0 : stored);
+	octal(h.mode, sizeof(h.mode), e->mode & 07777);
+	octal(h.size, sizeof(h.size), stored > SIZE_MAX_USTAR ? 0 : stored);
 	put_block(out, &h);
 	bytes_put(out, map.data, map.len);
 }
