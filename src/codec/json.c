@@ -63,18 +63,20 @@ static bool is_as_it_is(const struct form *f, uint32_t c)
 
 static void write_string(struct bytes *out, const struct form *f, const char *s, size_t len)
 {
-	const unsigned char *p = (const unsigned char *)s, *end = p + len;
+	const unsigned char *p = (const unsigned char *)s, *end = p + len, *start = p;
 
 	bytes_put_u8(out, '"');
 	while (p < end) {
-		const unsigned char *start = p;
+		const unsigned char *here = p;
 		uint32_t c = take_character(&p);
 
 		if (is_as_it_is(f, c))
-			bytes_put(out, start, (size_t)(p - start));
-		else
-			write_escape(out, c);
+			continue;
+		bytes_put(out, start, (size_t)(here - start));
+		write_escape(out, c);
+		start = p;
 	}
+	bytes_put(out, start, (size_t)(p - start));
 	bytes_put_u8(out, '"');
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "evidence.h"
 #include "process.h"
 #include "sessions.h"
 #include "snapshots.h"
@@ -293,6 +294,7 @@ int main(int argc, char **argv)
 	met = memory_row(&b) && met;
 	met = session_rows(&b) && met;
 	met = snapshot_rows(&b) && met;
+	met = evidence_rows(&b) && met;
 
 	remove_tree(b.dir);
 	remove_tree(NATIVE_TMP "/sandglass-bench.d");
