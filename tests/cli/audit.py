@@ -69,6 +69,36 @@ def another_program_agrees(p):
     return problems[:3]
 
 
+def write_chain(path, key, count):
+    """A log of one day as another program makes it."""
+    prev, size = "0" * 64, 0
+    os.mkdir(path)
+    with open(os.path.join(path, "2026-01-01.jsonl"), "w", encoding="ascii") as f:
+        for _ in range(count):
+            record = {"actor": "a", "details": {}, "event_type": "e", "prev_hmac": prev, "resource_id": "x" * 100,
+                      "resource_type": "r", "timestamp": "2026-01-01T00:00:00.000000Z"}
+            prev = hmac.new(key, (prev + json.dumps(record, sort_keys=True)).encode(), "sha256").hexdigest()
+            size += f.write(json.dumps({**record, "hmac": prev}, sort_keys=True) + "\n")
+    head = f'{{"count": "{count:020}", "file": "2026-01-01.jsonl", "hmac": "{prev}", "size": "{size:020}"'
+    seal = hmac.new(key, b"head" + head.encode(), "sha256").hexdigest()
+    with open(os.path.join(path, "head"), "w", encoding="ascii") as f:
+        f.write(f'{head}, "seal": "{seal}"}}\n')
+    with open(os.path.join(path, "lock"), "w", encoding="ascii"):
+        pass
+
+
+def memory_does_not_grow_with_the_log(p):
+    key, problems = open(p.key, "rb").read().strip(), []
+    for count in (100, 60000):
+        path = os.path.join(p.top, f"log-{count}")
+        write_chain(path, key, count)
+        # The long log is as large as all that it may have.
+        done = run(["sh", "-c", 'ulimit -v 20000; exec "$0" "$@"', SANDGLASS, "audit", "verify", "--dir", path], cwd=p.top,
+                   env=p.env)
+        problems += expect(done, 0, f"{count} records")
+    return problems
+
+
 def records_are_shown_as_they_were_given(p):
     done = p.audit("append", "deploy.start", "--actor", "me", "--resource-type", "host", "--resource-id", "a\nb\x1b[1m",
                    "--details", '{"ü":[1,null,"x"]}')
@@ -186,7 +216,7 @@ def a_seal_finds_what_was_put_back(p):
 def main():
     require_programs()
     tap = Tap()
-    cases = [nothing_is_made_by_reading, writers_of_many_processes_make_one_chain, another_program_agrees,
+    cases = [nothing_is_made_by_reading, writers_of_many_processes_make_one_chain, another_program_agrees, memory_does_not_grow_with_the_log,
              records_are_shown_as_they_were_given, bad_lines_are_named_to_the_byte, a_cut_log_is_not_gone_on_with, sessions_are_recorded,
              a_seal_finds_what_was_put_back]
     with tempfile.TemporaryDirectory(prefix="sandglass-audit-") as top:
