@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the examination of a loop has to know of aarch64: no instruction's effects, so that no loop
- * is taken for one that only waits. See arch.h. */
+/* What the examination of a loop has to know of aarch64; decode.c knows the instructions. See
+ * arch.h. */
 #include "supervise/arch.h"
 
 #include <elf.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
+#include "base/attr.h"
 #include "base/bytes.h"
+#include "supervise/arch/aarch64/decode.h"
 
 static const uint32_t exclusive_mask = 0x3f800000,
 		      exclusive = 0x08000000; /* ldxr, stxr and pairs */
@@ -16,11 +18,13 @@ static const uint32_t svc_mask = 0xffe0001f, svc = 0xd4000001;
 int arch_insn_accesses(const struct regs *regs, const unsigned char *code, size_t len,
 	struct arch_access ret[ARCH_ACCESSES])
 {
-	(void)regs;
-	(void)code;
-	(void)len;
-	(void)ret;
-	return -1;
+	struct a64_regs r = {.sp = regs->user.sp, .pc = regs->user.pc};
+
+	if (len < 4)
+		return -1;
+	for (unsigned i = 0; i < ARRAY_LEN(r.x); i++)
+		r.x[i] = regs->user.regs[i];
+	return a64_accesses(bytes_load_u32(code), &r, ret);
 }
 
 enum arch_step arch_insn_step(const unsigned char *code, size_t len)
