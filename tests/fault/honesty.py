@@ -82,6 +82,32 @@ def precedence(place):
                   "read the clock 20000", "timed out")
 
 
+def told_of(place, reason, *argv):
+    done = place.run(*argv, report=True)
+    report = done.report or {}
+    told = [a["detail"] for a in report.get("assumptions", []) if a["reason"] == reason]
+    return ([] if done.status == 0 and report.get("enforced") is True else [done.tell()]), told
+
+
+@case("that code made at run time has no RDRAND is an assumption, told of who makes some")
+def made_code(place):
+    script = "import mmap; mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ | %s)"
+    problems, told = told_of(place, "hw_random_mapped", "python3", "-c", script % "mmap.PROT_WRITE | mmap.PROT_EXEC")
+    if not any("makes at run time" in detail for detail in told):
+        problems.append(f"told: {told}")
+    more, told = told_of(place, "hw_random_mapped", "python3", "-c", script % "mmap.PROT_WRITE")
+    return problems + more + [f"told: {detail}" for detail in told if "makes at run time" in detail]
+
+
+@case("that a limit on CPU time is never reached is told, and none is set without a word")
+def cpu_limit(place):
+    problems, told = told_of(place, "timer_waits", "sh", "-c", "ulimit -t 5; ulimit -t")
+    if not any("never reached" in detail for detail in told):
+        problems.append(f"told: {told}")
+    more, told = told_of(place, "timer_waits", "sh", "-c", "ulimit -t")
+    return problems + more + [f"told: {detail}" for detail in told]
+
+
 @case("without determinism the clock is the host's")
 def plain(place):
     done = place.run("date", "+%s", options=["--no-determinism"], report=True)
