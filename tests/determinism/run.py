@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every case of cases/ and of tests/guest/FAMILY; tests/lib/cases.py says what a case is.
 
-run.py [--all] [--long] [--only PATTERN] [--part K/N] [--runs N] [--print]
+run.py [--all] [--long] [--only PATTERN] [--part K/N] [--runs N] [--quick] [--print]
 
 --only takes cases marked long too.
 """

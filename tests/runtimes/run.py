@@ -5,7 +5,7 @@
 Sources that need a compiler are compiled natively and run in the sandbox. Where a runtime is not
 installed its cases are skipped by name. tests/lib/cases.py says what a case is.
 
-run.py [--all] [--long] [--only PATTERN] [--part K/N] [--runs N] [--print]
+run.py [--all] [--long] [--only PATTERN] [--part K/N] [--runs N] [--quick] [--print]
 """
 import argparse
 import os

@@ -2,6 +2,8 @@
 # The compiler and linker of Go, from the standard library up.
 #: varies
 #: long
+#: option --timeout
+#: option 240s
 #: needs go
 export HOME=$PWD GOCACHE=$PWD/cache GOPATH=$PWD/go CGO_ENABLED=0 GOPROXY=off GOFLAGS=-mod=mod
 mkdir module && cd module || exit

@@ -3,6 +3,8 @@
 //: variant xint -Xint
 //: out seen
 //: long
+//: option --timeout
+//: option 240s
 class Main {
 	static volatile boolean flag;
 

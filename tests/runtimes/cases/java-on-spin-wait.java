@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Java: a thread that waits by Thread.onSpinWait, long enough to be compiled.
-//: unenforced impure_spin
-//: exit 121
+//: either impure_spin
+//: out seen
 //: long
+//: option --timeout
+//: option 240s
 class Main {
 	static volatile boolean flag;
 

@@ -4,6 +4,8 @@
 //: variant serial -XX:+UseSerialGC
 //: variant g1 -XX:+UseG1GC -XX:ParallelGCThreads=4 -XX:ConcGCThreads=2
 //: long
+//: option --timeout
+//: option 240s
 import java.security.SecureRandom;
 import java.util.*;
 import java.util.concurrent.*;
@@ -16,7 +18,7 @@ class Main {
 
 	static long work(long seed) {
 		long x = seed;
-		for (int i = 0; i < 20000; i++)
+		for (int i = 0; i < 2000; i++)
 			x = x * 6364136223846793005L + 1442695040888963407L ^ (x >>> 29);
 		return x;
 	}
@@ -59,18 +61,18 @@ class Main {
 		System.setProperty("java.util.concurrent.ForkJoinPool.common.parallelism", "3");
 		Set<String> workers = ConcurrentHashMap.newKeySet();
 		LongAdder adder = new LongAdder();
-		long total = LongStream.range(0, 20000).parallel().map(i -> {
+		long total = LongStream.range(0, 5000).parallel().map(i -> {
 			workers.add(Thread.currentThread().getName());
 			adder.increment();
 			return work(i & 7);
 		}).sum();
 		System.out.println(total + " " + adder + " " + new TreeSet<>(workers));
-		int[] numbers = new Random().ints(300000).toArray();
+		int[] numbers = new Random().ints(50000).toArray();
 		Arrays.parallelSort(numbers);
 		System.out.println(numbers[0] + " " + CompletableFuture.supplyAsync(() -> ThreadLocalRandom.current().nextInt()).get());
 
 		List<byte[]> kept = new ArrayList<>();
-		for (int i = 0; i < 3000; i++) {
+		for (int i = 0; i < 1000; i++) {
 			byte[] garbage = new byte[100000];
 			garbage[i] = 1;
 			if (i % 50 == 0)

@@ -2,6 +2,8 @@
 # The compiler of Java, its archiver, and a program started from its source.
 #: varies
 #: long
+#: option --timeout
+#: option 240s
 #: needs javac jar
 cat > Main.java <<'EOF'
 import java.util.function.*;

@@ -2,6 +2,8 @@
 // node: a program that makes much garbage, with its collector's threads, weak references and compiled code.
 //: varies
 //: long
+//: option --timeout
+//: option 240s
 let collected = 0;
 const registry = new FinalizationRegistry(() => { collected++; });
 let sum = 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // node: a worker that waits for a word of shared memory with nothing in its loop.
-//: unenforced impure_spin
-//: exit 121
+//: either impure_spin
+//: out seen
 //: long
+//: option --timeout
+//: option 240s
 const { Worker, isMainThread, workerData } = require('worker_threads');
 
 if (isMainThread) {

@@ -4,6 +4,8 @@
 #: patience 60
 #: ordinary
 #: long
+#: option --timeout
+#: option 240s
 #: needs /usr/lib/postgresql/15/bin/postgres
 bin=/usr/lib/postgresql/15/bin
 export PGDATA=$PWD/data PGHOST=$PWD PGDATABASE=postgres

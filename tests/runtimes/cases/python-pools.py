@@ -2,6 +2,8 @@
 """Python's pools of processes and threads, with locks, shared values and queues."""
 #: varies
 #: long
+#: option --timeout
+#: option 240s
 import concurrent.futures
 import multiprocessing
 import os
