@@ -210,6 +210,49 @@ def mismatch(c):
     c.case("another working directory is refused, and told when it is overridden", problems)
 
 
+def looked_at(c):
+    """The tape commands, on the tape of a run of which everything is known."""
+    one, two, short = c.tape("one"), c.tape("two"), c.tape("cut")
+    argv = ["sh", "-c", "read x; read y; cat"]
+    c.run("run", "--record", one, "--", *argv, typed=["first\n", 0.4, "second\n", 0.4, "third\n"])
+    c.run("run", "--record", two, "--", *argv, typed=["first\n", 0.4, "secund\n"])
+    problems = []
+    for words, status, has in ((("info", one), 0, "records    5"), (("verify", one), 0, "whole: 5 records"),
+                               (("show", one), 0, "3 bytes"), (("export", one), 0, "first\nsecond\nthird\n"),
+                               (("diff", one, one), 0, "the tapes are the same: 5 records"),
+                               (("diff", one, two), 1, "the tapes part at record "),
+                               (("info", "/etc/passwd"), 2, ""), (("show",), 2, ""), (("diff", one), 2, "")):
+        done = c.run("tape", *words)
+        if has == "3 bytes":
+            has = "standard input, question 2: 7 bytes: second\\n"
+        if done[0] != status or has not in done[1].decode():
+            problems.append(f"{words}: {done}")
+    c.case("info, verify, show, export and diff say what is on a tape", problems)
+    shown = [json.loads(line) for line in c.run("tape", "show", "--json", one)[1].splitlines()]
+    said = "".join(record["data"] for record in shown if record["kind"] == "input")
+    problems = [] if said == "first\nsecond\nthird\n" else [f"{shown}"]
+    if [record["ordinal"] for record in shown] != [1, 2, 3, 4, 5] or shown[-1]["outcome"]["code"] != 0:
+        problems.append(f"{shown}")
+    if json.loads(c.run("tape", "show", "--json", "--from", "2", "--count", "1", one)[1]) != shown[1]:
+        problems.append("--from and --count")
+    info = json.loads(c.run("tape", "info", "--json", one)[1])
+    if info["contract"]["argv"] != argv or info["records"] != 5 or not info["whole"]:
+        problems.append(f"{info}")
+    told = json.loads(c.run("tape", "diff", "--json", one, two)[1])
+    if told["identical"] or not told["ordinal"] or told["first"] == told["second"]:
+        problems.append(f"{told}")
+    c.case("as JSON it is all there", problems)
+    with open(one, "rb") as f:
+        data = f.read()
+    with open(short, "wb") as f:
+        f.write(data[:data.index(b"second\n") + 3])
+    problems = expect(c.run("tape", "verify", short), 1)
+    problems += expect(c.run("tape", "show", short), 1, err="the tape is cut at byte")
+    problems += expect(c.run("tape", "export", short), 1, out=b"first\n")
+    problems += [] if json.loads(c.run("tape", "verify", "--json", short)[1])["records"] == 1 else ["not one record"]
+    c.case("a cut tape is read to the cut", problems)
+
+
 def main():
     require_programs()
     tap = Tap()
@@ -223,6 +266,7 @@ def main():
             cut(c)
             refused(c)
             mismatch(c)
+            looked_at(c)
     tap.finish()
 
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tape commands share: see tape.h. */
+#include "cli/tape.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "run/replay.h"
+#include "tape/input.h"
+
+enum { PREVIEW = 60 };
+
+int cli_tape_open(char **words, struct tape_reader **ret, json_t **ret_header, struct error *err)
+{
+	auto_tape_reader struct tape_reader *r = NULL;
+
+	if (!words[0] || words[1])
+		return error_set(err, ERR_USAGE, "one tape, please");
+	if (tape_open(words[0], &r, err) < 0)
+		return -1;
+	if (replay_header(r, ret_header, err) < 0)
+		return error_wrap(err, "tape '%.300s'", words[0]);
+	*ret = take_ptr(r);
+	return 0;
+}
+
+static char *input_text(const struct tape_input *in)
+{
+	autofree char *some = str_printable((const char *)in->data, in->len, PREVIEW);
+
+	if (in->flags & TAPE_INPUT_END)
+		return str_format("standard input, question %" PRIu64 ": the end", in->request);
+	return str_format(
+		"standard input, question %" PRIu64 ": %zu bytes: %s", in->request, in->len, some);
+}
+
+static char *detail_text(const struct tape_record *record)
+{
+	struct tape_input in;
+
+	if (record->kind == TAPE_INPUT && tape_input_decode(record, &in) == 0)
+		return input_text(&in);
+	if (record->kind == TAPE_INPUT)
+		return mem_strdup("(not as a record of input should be)");
+	return str_printable((const char *)record->payload, record->len, 2 * PREVIEW);
+}
+
+char *cli_tape_line(const struct tape_record *record)
+{
+	autofree char *detail = detail_text(record);
+
+	return str_format("%8" PRIu64 " %8" PRIu64 ".%09" PRIu64 "  task %-3u %-8s %s",
+		record->ordinal, record->now_ns / 1000000000, record->now_ns % 1000000000,
+		record->task, tape_kind_name(record->kind), detail);
+}
+
+json_t *cli_tape_json(const struct tape_record *record)
+{
+	json_t *o = json_object(), *value = NULL;
+	struct error ignored;
+	struct tape_input in;
+
+	json_put(o, "ordinal", json_u64(record->ordinal));
+	json_put(o, "now_ns", json_u64(record->now_ns));
+	json_put(o, "task", json_u64(record->task));
+	json_put(o, "kind", json_str(tape_kind_name(record->kind)));
+	if (record->kind == TAPE_INPUT && tape_input_decode(record, &in) == 0) {
+		json_put(o, "stream", json_u64(in.stream));
+		json_put(o, "request", json_u64(in.request));
+		json_put(o, "end", json_boolean(in.flags & TAPE_INPUT_END));
+		json_put(o, "bytes", json_u64(in.len));
+		json_put(o, "data", json_bytes((const char *)in.data, in.len));
+	} else if (record->kind == TAPE_OUTCOME &&
+		   json_read((const char *)record->payload, record->len, TAPE_PAYLOAD_MAX, &value,
+			   &ignored) == 0) {
+		json_put(o, "outcome", value);
+	} else {
+		json_put(o, "payload", json_bytes((const char *)record->payload, record->len));
+	}
+	return o;
+}
+
+char *cli_tape_command(const json_t *header)
+{
+	json_t *argv = json_object_get(json_object_get(header, "contract"), "argv"), *word;
+	auto_bytes struct bytes b = {0};
+	size_t i;
+
+	json_array_foreach(argv, i, word)
+	{
+		const char *text = json_string_value(word);
+
+		if (i)
+			bytes_put(&b, " ", 1);
+		if (text)
+			bytes_put(&b, text, strlen(text));
+	}
+	return str_printable((const char *)b.data, b.len, 1000);
+}
