@@ -14,8 +14,8 @@ import shutil
 import subprocess
 import sys
 
+import attacks
 import canaries
-import cases
 from canaries import h
 
 BACKENDS = {
@@ -92,7 +92,7 @@ def verdict_of(case, ctx):
 
 
 def attack(scratch, canary, backend, name):
-    case = cases.CASES[name]
+    case = attacks.CASES[name]
     mode, options = BACKENDS[backend]
     ctx = Context(scratch, canary, mode, name)
     try:
@@ -138,7 +138,7 @@ def write_table(results):
     old = read_table()
     head = ["case", "what it tries", "held by", *BACKENDS]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for name, case in cases.CASES.items():
+    for name, case in attacks.CASES.items():
         row = {**old.get(name, {}), **results.get(name, {})}
         words = [NONE if case.det and "no determinism" in b else row.get(b, "not tried") for b in BACKENDS]
         lines.append("| " + " | ".join([f"`{name}`", case.tries, case.because, *words]) + " |")
@@ -152,8 +152,8 @@ def write_table(results):
 def names_agree():
     program = os.path.join(h.BUILD, "tests", "attack", "attack")
     listed = subprocess.run([program, "--list"], check=True, capture_output=True, text=True).stdout.split()
-    return [] if listed == list(cases.CASES) else [
-        f"attacks.def and cases.py differ in {sorted(set(listed) ^ set(cases.CASES)) or 'order'}"]
+    return [] if listed == list(attacks.CASES) else [
+        f"attacks.def and attacks.py differ in {sorted(set(listed) ^ set(attacks.CASES)) or 'order'}"]
 
 
 def main():
@@ -166,9 +166,9 @@ def main():
     h.require_programs()
     h.adopt_orphans()
     tap, table, results = h.Tap(), read_table(), {}
-    tap.case("attacks.def and cases.py have the same attacks", names_agree())
+    tap.case("attacks.def and attacks.py have the same attacks", names_agree())
     with h.Scratch() as scratch, canaries.Canaries(scratch) as canary:
-        for name, case in cases.CASES.items():
+        for name, case in attacks.CASES.items():
             if not fnmatch.fnmatch(name, args.only):
                 continue
             if case.control:
