@@ -183,3 +183,14 @@ def renamed_input(place):
     if done.out != f"Errno {errno.EXDEV}\nkept\nother2\nown2\n".encode():
         problems.append(f"it printed {done.out!r}")
     return problems
+
+
+@case("what a process inherits from whoever started the run is hidden")
+def inherited(place):
+    done = h.run(["sh", "-c", "echo 0x7 >/proc/self/coredump_filter; echo 300 >/proc/self/oom_score_adj; "
+                  f"exec {place.sandglass} run -- sh -c 'cd /proc/self; cat oom_score oom_score_adj oom_adj coredump_filter'"],
+                 mode=place.mode, cwd=place.cwd, env={"TMPDIR": place.scratch.tmp})
+    problems = expect(done, 0)
+    if done.out != b"0\n0\n0\n00000033\n":
+        problems.append(f"it shows {done.out!r}")
+    return problems
