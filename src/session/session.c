@@ -324,7 +324,7 @@ static int read_snapshot(struct session_store *s, const char *digest, char ret_t
 	return manifest_parse(text, strlen(text), "/", ret, err);
 }
 
-static int resume(struct session_store *s, const char *digest, struct beginning *b,
+static int resume(struct session_store *s, const char *digest, struct beginning b,
 	char ret_id[SESSION_ID_SIZE], struct error *err)
 {
 	auto_manifest struct manifest m = {0};
@@ -333,14 +333,14 @@ static int resume(struct session_store *s, const char *digest, struct beginning 
 
 	if (!cas_digest_find(digest, whole))
 		return error_set(err, ERR_USAGE, "'%.80s' is no digest of a snapshot", digest);
-	if (sandbox_driver_find(b->backend, &d, err) < 0 ||
+	if (sandbox_driver_find(b.backend, &d, err) < 0 ||
 		read_snapshot(s, whole, tree, &m, err) < 0)
 		return -1;
 	m.requires |= SANDBOX_SNAPSHOT;
-	b->manifest = &m;
-	b->tree = tree;
-	b->base = whole;
-	return sandbox_check(d, &m, err) < 0 ? -1 : begin(s, b, ret_id, err);
+	b.manifest = &m;
+	b.tree = tree;
+	b.base = whole;
+	return sandbox_check(d, &m, err) < 0 ? -1 : begin(s, &b, ret_id, err);
 }
 
 int session_resume(struct session_store *s, const char *digest, const char *backend, int64_t owner,
@@ -348,7 +348,7 @@ int session_resume(struct session_store *s, const char *digest, const char *back
 {
 	struct beginning b = {.backend = backend ? backend : "native", .owner = owner};
 
-	return resume(s, digest, &b, ret_id, err);
+	return resume(s, digest, b, ret_id, err);
 }
 
 /* All or none. digest NULL: each is a copy of the parent, which is locked. */
@@ -362,7 +362,7 @@ static int make_forks(struct session *s, const char *digest, size_t count, int64
 			.owner = owner};
 		struct error ignored;
 
-		if ((digest ? resume(s->store, digest, &b, ret_ids[i], err)
+		if ((digest ? resume(s->store, digest, b, ret_ids[i], err)
 			    : begin(s->store, &b, ret_ids[i], err)) == 0)
 			continue;
 		while (i-- > 0)
