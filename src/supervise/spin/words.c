@@ -78,7 +78,7 @@ unsigned words_moved(const struct words *w, struct task *t, uint64_t *ret_addr)
 		/* It reads the clock in place: that ends by itself (sched_clock_reads). */
 		if (word->addr == ARCH_COUNTER_PAGE)
 			return UINT_MAX;
-		if (count++ == 0)
+		if (count++ == 0 || word->addr < *ret_addr)
 			*ret_addr = word->addr;
 	}
 	return count;
@@ -97,12 +97,24 @@ static uint64_t mix(uint64_t h, uint64_t v)
 	return (h ^ v) * 0x100000001b3; /* FNV-1a, eight bytes at once */
 }
 
+/* Of the bytes that the loop reads and does not write: the same wherever in its round it stands. */
+static uint64_t key_of(const struct word *word)
+{
+	unsigned mask = word->loaded & ~(unsigned)word->stored;
+	uint64_t h = mix(0xcbf29ce484222325, word->addr);
+
+	for (int b = 0; b < 8; b++)
+		if (mask >> b & 1)
+			h = mix(h, word->value[b]);
+	return mask ? h : 0;
+}
+
 enum words_awaited words_awaited(
 	const struct words *w, struct task *t, uint64_t sp, uint64_t *ret_addr, uint64_t *ret_key)
 {
 	enum words_awaited best = WORDS_NONE;
 
-	*ret_key = 0xcbf29ce484222325;
+	*ret_key = 0;
 	for (unsigned i = 0; i < w->count; i++) {
 		const struct word *word = &w->word[i];
 		enum words_awaited kind =
@@ -112,10 +124,7 @@ enum words_awaited words_awaited(
 		if (!word->loaded || gmem_read(t, word->addr, now, sizeof(now)) != 0 ||
 			!is_same(word, now, word->loaded))
 			continue;
-		*ret_key = mix(*ret_key, word->addr);
-		for (int b = 0; b < 8; b++)
-			if (word->loaded >> b & 1)
-				*ret_key = mix(*ret_key, now[b]);
+		*ret_key += key_of(word); /* a sum: the walk may have begun at any of them */
 		if (kind > best) {
 			best = kind;
 			*ret_addr = word->addr;

@@ -26,13 +26,14 @@ struct words {
 /* t is about to touch these bytes: a word that is new is read now. False: too many, or not mapped.
  */
 bool words_add(struct words *w, struct task *t, const struct arch_access *access);
-/* How many words have stored bytes that are not what they were; *ret_addr: the first of them.
+/* How many words have stored bytes that are not what they were; *ret_addr: the lowest.
  * UINT_MAX: the count of clock reads is among them. */
 unsigned words_moved(const struct words *w, struct task *t, uint64_t *ret_addr);
 /*
  * A word that the loop reads and that kept its value, so that somebody else may be waited for to
  * change it: how far from the task's own stack. *ret_addr: the first of the furthest kind;
- * *ret_key: equal where the same words have the same values.
+ * *ret_key: equal where the same words, of those that it does not write, have the same values,
+ * wherever in its round the loop stands.
  */
 enum words_awaited {
 	WORDS_NONE,  /* it reads nothing but what it changes itself */
