@@ -44,6 +44,8 @@ static char *detail_text(const struct tape_record *record)
 
 	if (record->kind == TAPE_INPUT && tape_input_decode(record, &in) == 0)
 		return input_text(&in);
+	if (record->kind == TAPE_SIGNAL && tape_input_decode(record, &in) == 0)
+		return str_format("question %" PRIu64 ": signal %u", in.request, in.signal);
 	if (record->kind == TAPE_INPUT)
 		return mem_strdup("(not as a record of input should be)");
 	return str_printable((const char *)record->payload, record->len, 2 * PREVIEW);
@@ -74,6 +76,9 @@ json_t *cli_tape_json(const struct tape_record *record)
 		json_put(o, "end", json_boolean(in.flags & TAPE_INPUT_END));
 		json_put(o, "bytes", json_u64(in.len));
 		json_put(o, "data", json_bytes((const char *)in.data, in.len));
+	} else if (record->kind == TAPE_SIGNAL && tape_input_decode(record, &in) == 0) {
+		json_put(o, "request", json_u64(in.request));
+		json_put(o, "signal", json_u64(in.signal));
 	} else if (record->kind == TAPE_OUTCOME &&
 		   json_read((const char *)record->payload, record->len, TAPE_PAYLOAD_MAX, &value,
 			   &ignored) == 0) {

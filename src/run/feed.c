@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "tape/input.h"
 #include "wire/frame.h"
 
@@ -43,7 +44,8 @@ int feed_start(struct feed *f, int from, int to, struct error *err)
 		f->data = mem_alloc(ROOM);
 	f->len = 0;
 	f->debt_ns = f->last_request = 0;
-	f->has_ended = f->has_ask = f->has_next = f->is_over = f->was_signalled = false;
+	f->has_ended = f->has_ask = f->has_next = f->is_over = false;
+	f->signal = 0;
 	flags = fcntl(to, F_GETFL);
 	if (flags < 0 || fcntl(to, F_SETFL, flags | O_NONBLOCK) < 0)
 		return error_sys(err, "the guest's standard input");
@@ -64,9 +66,9 @@ int feed_put_ask(struct feed *f, const struct feed_ask *ask, struct error *err)
 	return 0;
 }
 
-void feed_signal(struct feed *f)
+void feed_signal(struct feed *f, uint32_t sig)
 {
-	f->was_signalled = f->has_ask;
+	f->signal = f->has_ask ? sig : 0;
 }
 
 /* What the guest's clock may go forward before its next timer. */
@@ -129,7 +131,8 @@ static int pass(
 static int answered(struct feed *f, struct feed_answer *ret, uint64_t now_ns, uint32_t flags)
 {
 	*ret = (struct feed_answer){.request = f->ask.request, .now_ns = now_ns, .flags = flags};
-	f->has_ask = f->was_signalled = false;
+	f->has_ask = false;
+	f->signal = 0;
 	return 1;
 }
 
@@ -147,8 +150,14 @@ static int step_live(struct feed *f, struct feed_answer *ret, struct error *err)
 	uint64_t waited = f->debt_ns + (clock_host_ns() - f->asked_ns), moved = 0;
 	size_t passed = 0;
 
-	if (f->was_signalled)
-		return answered(f, ret, f->ask.now_ns, FRAME_INPUT_SIGNAL);
+	if (f->signal) {
+		uint32_t sig = f->signal;
+
+		answered(f, ret, f->ask.now_ns, FRAME_INPUT_SIGNAL);
+		ret->signal = sig;
+		keep(f, ret, NULL);
+		return 1;
+	}
 	if (read_source(f, err) < 0)
 		return -1;
 	if (waited >= room_ns(f)) {
@@ -211,7 +220,7 @@ static int look_ahead(struct feed *f, struct tape_input *ret, struct error *err)
 		if (got < 0)
 			return -1;
 		f->is_over = got == 0;
-		f->has_next = got > 0 && f->next.kind == TAPE_INPUT;
+		f->has_next = got > 0 && f->next.kind != TAPE_OUTCOME;
 	}
 	if (!f->has_next)
 		return 0;
@@ -240,9 +249,12 @@ static void missing(struct feed *f)
 
 static void describe_record(struct feed *f, const struct tape_input *in)
 {
+	autofree char *what = in->signal ? str_format("signal %u", in->signal)
+					 : str_format("%zu bytes%s", in->len,
+						   in->flags & TAPE_INPUT_END ? ", the end," : "");
+
 	describe(f->divergence.recorded, sizeof(f->divergence.recorded),
-		"%zu bytes%s for task %u at %llu ns (question %llu)", in->len,
-		in->flags & TAPE_INPUT_END ? ", the end," : "", f->next.task,
+		"%s for task %u at %llu ns (question %llu)", what, f->next.task,
 		(unsigned long long)f->next.now_ns, (unsigned long long)in->request);
 }
 
@@ -255,7 +267,7 @@ static int step_replay(struct feed *f, struct feed_answer *ret, struct error *er
 
 	if (got < 0)
 		return -1;
-	if (f->was_signalled)
+	if (f->signal)
 		return answered(f, ret, f->ask.now_ns, FRAME_INPUT_SIGNAL);
 	if (got > 0 && in.request > f->ask.request && f->ask.due_ns != UINT64_MAX)
 		return answered(f, ret, f->ask.now_ns, 0);
@@ -271,6 +283,12 @@ static int step_replay(struct feed *f, struct feed_answer *ret, struct error *er
 		describe_ask(f);
 		describe_record(f, &in);
 		return 0;
+	}
+	if (in.signal) {
+		f->has_next = false;
+		answered(f, ret, now, FRAME_INPUT_SIGNAL);
+		ret->signal = in.signal;
+		return 1;
 	}
 	if (in.len && pass(f, in.data, in.len, &passed, err) < 0)
 		return -1;

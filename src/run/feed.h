@@ -34,6 +34,8 @@ struct feed_ask {
 struct feed_answer {
 	uint64_t request, now_ns;
 	uint32_t flags, len;
+	uint32_t signal; /* not of the frame: what came, when the flags say so; 0: it is not
+			    recorded */
 };
 
 /* Where a replay and its tape part. */
@@ -58,7 +60,8 @@ struct feed {
 	unsigned char *data; /* read from the source and not passed on yet */
 	size_t len;
 	bool has_ended; /* the source's end was read */
-	bool has_ask, was_signalled;
+	bool has_ask;
+	uint32_t signal; /* goes to the guest while it asks; 0: none */
 	struct feed_ask ask;
 	uint64_t asked_ns, debt_ns; /* the host's time of the question; waiting not passed on */
 	uint64_t last_request, total;
@@ -77,7 +80,7 @@ MUST_CHECK int feed_start(struct feed *f, int from, int to, struct error *err);
 /* A question came. */
 MUST_CHECK int feed_put_ask(struct feed *f, const struct feed_ask *ask, struct error *err);
 /* A signal goes to the guest: the question is answered with that. */
-void feed_signal(struct feed *f);
+void feed_signal(struct feed *f, uint32_t sig);
 /* What it waits for; 0 or 1 entries. */
 size_t feed_poll(const struct feed *f, struct pollfd *fds);
 /* The host's time by which it is to be called again; 0: none. */

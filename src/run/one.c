@@ -145,7 +145,7 @@ static void on_signal(struct one *o, struct error *err)
 	bytes_store_u32(payload, info.ssi_signo);
 	channel_put(&o->channel, FRAME_SIGNAL, payload, sizeof(payload));
 	if (o->feed)
-		feed_signal(o->feed);
+		feed_signal(o->feed, info.ssi_signo);
 	/* The frame has to be there when the supervisor looks. */
 	if (channel_flush(&o->channel, err) < 0 || launch_nudge(o->result->launch, err) < 0)
 		end_by(o, ONE_STOPPED);
@@ -208,6 +208,21 @@ static void note_input(struct one *o)
 	notes_add(&o->result->notes, REASON_EXTERNAL_INPUT, what);
 }
 
+/* A signal came in answer to a question: from the tape it goes to the guest now; one that is on no
+ * tape is told. */
+static void take_signal(struct one *o, const struct feed_answer *answer)
+{
+	unsigned char payload[4];
+
+	if (o->feed->reader && answer->signal) {
+		bytes_store_u32(payload, answer->signal);
+		channel_put(&o->channel, FRAME_SIGNAL, payload, sizeof(payload));
+	} else if (o->feed->reader || o->feed == &o->own || o->feed->failed.code) {
+		notes_add(&o->result->notes, REASON_SIGNAL_FROM_OUTSIDE,
+			"a signal came from outside");
+	}
+}
+
 /* Answers the supervisor's question, if there is one and an answer to it. */
 static int serve_feed(struct one *o, struct error *err)
 {
@@ -227,6 +242,8 @@ static int serve_feed(struct one *o, struct error *err)
 	if ((o->feed == &o->own || o->feed->failed.code) &&
 		(answer.len || (answer.flags & FRAME_INPUT_END)))
 		note_input(o);
+	if (answer.flags & FRAME_INPUT_SIGNAL)
+		take_signal(o, &answer);
 	bytes_put_u64(&b, answer.request);
 	bytes_put_u64(&b, answer.now_ns);
 	bytes_put_u32(&b, answer.flags);

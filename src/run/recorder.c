@@ -155,6 +155,14 @@ static int append(struct recorder *r, const struct feed_ask *ask, const struct f
 	unsigned char head[TAPE_INPUT_HEAD];
 	struct tape_input in = {.request = ask->request, .flags = answer->len ? 0 : TAPE_INPUT_END};
 
+	if (answer->flags & FRAME_INPUT_SIGNAL) {
+		in.signal = answer->signal;
+		tape_signal_encode(head, &in);
+		if (tape_append(r->writer, TAPE_SIGNAL, ask->task, answer->now_ns,
+			    (struct tape_part[2]){{head, TAPE_SIGNAL_SIZE}, {"", 0}}, err) < 0)
+			return -1;
+		return tape_flush(r->writer, err);
+	}
 	tape_input_encode(head, &in);
 	r->bytes += answer->len;
 	/* Flushed: when we are killed, what the guest has seen is on it. */
@@ -170,7 +178,7 @@ int recorder_input(void *arg, const struct feed_ask *ask, const struct feed_answ
 	struct recorder *r = arg;
 	int begun = 0;
 
-	if (!answer->len && !(answer->flags & FRAME_INPUT_END))
+	if (!answer->len && !(answer->flags & (FRAME_INPUT_END | FRAME_INPUT_SIGNAL)))
 		return 0;
 	if (!r->writer)
 		begun = begin_unasked(r, err);

@@ -322,17 +322,23 @@ void report_ask(const struct task *t, uint64_t request, uint64_t due_ns, struct 
 	ret->len = bytes_get_u32(&r);
 }
 
+int report_asked_signal(void)
+{
+	int sig = kept_signal;
+
+	kept_signal = 0;
+	return sig;
+}
+
 int report_poll_signal(void)
 {
 	struct pollfd p = {.fd = control, .events = POLLIN};
 	auto_bytes struct bytes b = {0};
 	struct bytes_reader r;
 	uint32_t type;
-	int sig = kept_signal;
 
-	kept_signal = 0;
-	if (sig || poll(&p, 1, 0) <= 0)
-		return sig;
+	if (poll(&p, 1, 0) <= 0)
+		return 0;
 	receive(&type, &b);
 	r = bytes_reader(b.data, b.len);
 	return type == FRAME_SIGNAL ? (int)bytes_get_u32(&r) : 0;

@@ -51,9 +51,11 @@ struct report_input {
 	uint64_t now_ns;
 	uint32_t flags, len;
 };
-/* Asks, and waits for the answer. t: who waits, or NULL. SIGNAL frames that come first are kept for
- * report_poll_signal. */
+/* Asks, and waits for the answer. t: who waits, or NULL. A SIGNAL frame that comes first is kept
+ * for report_asked_signal. */
 void report_ask(const struct task *t, uint64_t request, uint64_t due_ns, struct report_input *ret);
+/* The signal that came while an answer was waited for, once; or 0. The host has it on its tape. */
+int report_asked_signal(void);
 /* Reads what the host sent (SIGNAL frames); does not block. Returns the signal or 0. */
 int report_poll_signal(void);
 

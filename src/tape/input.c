@@ -11,11 +11,33 @@ void tape_input_encode(unsigned char out[TAPE_INPUT_HEAD], const struct tape_inp
 	bytes_store_u64(out + 8, in->request);
 }
 
+void tape_signal_encode(unsigned char out[TAPE_SIGNAL_SIZE], const struct tape_input *in)
+{
+	bytes_store_u32(out, in->signal);
+	bytes_store_u64(out + 4, in->request);
+}
+
+static int decode_signal(const struct tape_record *record, struct tape_input *ret)
+{
+	enum { SIGNALS = 64 };
+	struct bytes_reader r = bytes_reader(record->payload, record->len);
+	struct tape_input in = {0};
+
+	in.signal = bytes_get_u32(&r);
+	in.request = bytes_get_u64(&r);
+	if (r.bad || r.pos != r.end || in.signal < 1 || in.signal > SIGNALS)
+		return -1;
+	*ret = in;
+	return 0;
+}
+
 int tape_input_decode(const struct tape_record *record, struct tape_input *ret)
 {
 	struct bytes_reader r = bytes_reader(record->payload, record->len);
 	struct tape_input in = {0};
 
+	if (record->kind == TAPE_SIGNAL)
+		return decode_signal(record, ret);
 	in.stream = bytes_get_u32(&r);
 	in.flags = bytes_get_u32(&r);
 	in.request = bytes_get_u64(&r);

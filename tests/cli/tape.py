@@ -2,6 +2,7 @@
 """Recording standard input and replaying it without its source: the same bytes each time, or where they part."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -210,6 +211,25 @@ def mismatch(c):
     c.case("another working directory is refused, and told when it is overridden", problems)
 
 
+def signalled(c):
+    """^C at a program that waits for input: on the tape too."""
+    tape = c.tape("signalled")
+    argv = ["sh", "-c", "trap 'echo got it' INT; echo waiting; read x; read y; echo $y"]
+    # It asks as soon as it has nothing else to do; on a busy host that may be later.
+    for attempt in range(5):
+        with c.start("run", "--record", tape, "--", *argv, stdin=subprocess.PIPE) as p:
+            first = p.stdout.readline()
+            time.sleep(1 + attempt)
+            p.send_signal(signal.SIGINT)
+            first += p.stdout.readline()
+            out, err = p.communicate(b"more\n", timeout=60)
+        if p.returncode != 121:
+            break
+    problems = expect((p.returncode, first + out, err), 0, out=b"waiting\ngot it\nmore\n")
+    problems += expect(c.run("replay", tape), 0, out=b"waiting\ngot it\nmore\n")
+    c.case("a signal to a program that waits for input is recorded", problems)
+
+
 def looked_at(c):
     """The tape commands, on the tape of a run of which everything is known."""
     one, two, short = c.tape("one"), c.tape("two"), c.tape("cut")
@@ -266,6 +286,7 @@ def main():
             cut(c)
             refused(c)
             mismatch(c)
+            signalled(c)
             looked_at(c)
     tap.finish()
 

@@ -255,6 +255,12 @@ static void tick(void)
 	current = NULL;
 }
 
+static void pass_signal(int sig)
+{
+	if (first && !first->zombie && kill(first->pid, sig) == 0)
+		sched_signals_changed();
+}
+
 void loop_host_signals(void)
 {
 	int sig;
@@ -265,10 +271,13 @@ void loop_host_signals(void)
 		tick();
 	}
 	host_take_message();
+	/* At a question: nobody ran, so it comes where it came. */
+	sig = report_asked_signal();
+	if (sig)
+		pass_signal(sig);
 	while ((sig = report_poll_signal()) != 0) {
 		report_not_enforced(REASON_SIGNAL_FROM_OUTSIDE, "signal %d came from outside", sig);
-		if (first && !first->zombie && kill(first->pid, sig) == 0)
-			sched_signals_changed();
+		pass_signal(sig);
 	}
 }
 
