@@ -94,6 +94,8 @@ static const struct check {
 	{NR_mprotect, 2, NO_BIT, PROT_EXEC, NATIVE},
 	{NR_mmap, 3, NO_BIT, MAP_SHARED, NATIVE},
 	{NR_memfd_create, 1, ANY_BIT, MFD_HUGETLB, ENOSYS},
+	/* MFD_NOEXEC_SEAL and MFD_EXEC, younger than the pinned kernel. */
+	{NR_memfd_create, 1, ANY_BIT, 0x18, EINVAL},
 	/* PIDFD_THREAD, younger than the pinned kernel. */
 	{NR_pidfd_open, 1, ANY_BIT, O_EXCL, EINVAL},
 	/* Would read as old data or zeros, as the host's need of memory has it; callers fall back
