@@ -37,8 +37,8 @@ int main(int argc, char **argv)
 	tell("mediated", syscall(SYS_uname, NULL));
 	tell("filter", own_filter(SYS_flock, SECCOMP_RET_TRACE | 0xffff, 0));
 	tell("with a descriptor", syscall(SYS_flock, fds[0], 2));
-	tell("filter", own_filter(SYS_poll, SECCOMP_RET_TRACE | 1, 0));
-	tell("that waits", syscall(SYS_poll, NULL, 0, -1));
+	tell("filter", own_filter(SYS_ppoll, SECCOMP_RET_TRACE | 1, 0));
+	tell("that waits", syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0));
 	tell("stricter", own_filter(SYS_getsid, SECCOMP_RET_ERRNO | EXDEV, 0));
 	tell("native", syscall(SYS_getsid, 0));
 	tell("milder", own_filter(SYS_uname, SECCOMP_RET_ALLOW, 0));
