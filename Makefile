@@ -27,8 +27,9 @@ test: ## the tests
 	@scripts/test $(BUILD) --no-suite lint --no-suite long
 
 test-long: ## the tests that take minutes
-	@$(DEPS) build test runtimes
+	@$(DEPS) build test runtimes kernels
 	@scripts/build $(BUILD)
+	@scripts/kernels $(BUILD)/kernels
 	@scripts/test $(BUILD) --suite long
 
 lint: ## layers, style, static analysis, manual pages, the other compilers
