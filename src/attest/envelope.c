@@ -25,8 +25,11 @@ static bool integers_fit(const json_t *value)
 	for (size_t i = 0; i < json_array_size(value); i++)
 		if (!integers_fit(json_array_get(value, i)))
 			return false;
-	json_object_foreach(
-		(json_t *)(uintptr_t)value, key, item) if (!integers_fit(item)) return false;
+	json_object_foreach((json_t *)(uintptr_t)value, key, item)
+	{
+		if (!integers_fit(item))
+			return false;
+	}
 	return true;
 }
 
@@ -52,6 +55,7 @@ int envelope_seal(const struct key *k, const json_t *statement, char **ret, stru
 	char x[BASE64URL_SIZE(KEY_PUBLIC_SIZE)], sig[BASE64URL_SIZE(KEY_SIGNATURE_SIZE)];
 	auto_json json_t *file = json_object();
 	json_t *envelope = json_object();
+	unsigned char *bytes;
 	struct key_public p;
 
 	json_put(file, "envelope", envelope);
@@ -78,7 +82,8 @@ int envelope_seal(const struct key *k, const json_t *statement, char **ret, stru
 	if (text.len > ENVELOPE_MAX)
 		return error_set(err, ERR_LIMIT, "a signed statement of %zu bytes; the limit is %d",
 			text.len, ENVELOPE_MAX);
-	*ret = (char *)take_ptr(text.data);
+	bytes = take_ptr(text.data);
+	*ret = (char *)bytes;
 	return 0;
 }
 
