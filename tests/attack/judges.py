@@ -102,13 +102,6 @@ def out_ends(ctx):
     return None
 
 
-def told(ctx):
-    run = ctx.runs[-1]
-    if run.status != 121 or run.report is None or run.report.get("enforced") is not False:
-        return f"not told: {run.tell()}"
-    return None
-
-
 def same_detail(ctx):
     """Two runs say the same, or the run says that it is not enforced."""
     said = [(run.status, run.out) for run in ctx.runs]
