@@ -294,7 +294,7 @@ static int run_seal(void *values, char **argv)
 
 COMMAND(append, "TYPE", "Add a record to the audit log",
 	"It is durable when the command ends; its HMAC is printed. The status is 1 when the log "
-	"was tampered with.\n");
+	"does\nnot end where its head says; what was changed before that 'audit verify' finds.\n");
 COMMAND(show, "", "Print the records of the audit log",
 	"With --json a line is a record. Whatever is wrong is said; the status is 1 then.\n");
 COMMAND(verify, "", "Check every record of the audit log",
