@@ -3,8 +3,14 @@
 #include "base/fd.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -166,4 +172,33 @@ int fd_recv(int sock, int *ret_fds, size_t count, struct error *err)
 	}
 	memcpy(ret_fds, got, n * sizeof(int));
 	return 0;
+}
+
+static bool is_of_kernel(int fd)
+{
+	static const long magics[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return true;
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		if ((long)fs.f_type == magics[i])
+			return true;
+	return false;
+}
+
+int fd_open_file(const char *path)
+{
+	autoclose int found = open(path, O_PATH | O_CLOEXEC);
+	char same[64];
+	struct stat st;
+
+	if (found < 0 || fstat(found, &st) < 0)
+		return -1;
+	if (!S_ISREG(st.st_mode) || is_of_kernel(found)) {
+		errno = ENXIO;
+		return -1;
+	}
+	snprintf(same, sizeof(same), "/proc/self/fd/%d", found);
+	return open(same, O_RDONLY | O_CLOEXEC);
 }

@@ -26,6 +26,12 @@ MUST_CHECK int fd_read_all(int fd, void *data, size_t len, struct error *err);
 /* The whole rest of a file as heap bytes with a NUL after them (caller frees); more than max is
  * ERR_LIMIT. */
 MUST_CHECK int fd_slurp(int fd, size_t max, char **ret_data, size_t *ret_len, struct error *err);
+/*
+ * The regular file under a path that came from elsewhere, to be read; -1 with errno. ENXIO: it is
+ * something else, which is not opened (a device may do something then), or a file of the kernel's
+ * own (/proc, /sys), which may have no end.
+ */
+int fd_open_file(const char *path);
 
 /* One byte of data and up to 8 descriptors over a unix socket (SCM_RIGHTS). */
 MUST_CHECK int fd_send(int sock, const int *fds, size_t count, struct error *err);

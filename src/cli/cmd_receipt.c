@@ -30,7 +30,10 @@ static const struct cli_option options[] = {
 		AT(store)},
 	{"recompute", CLI_FLAG, NULL, "make the run again and compare what comes of it",
 		AT(recompute),
-		"It is made from the contract, in its directory. What the contract names by digest "
+		"It runs the receipt's command, whoever signed it, contained as 'run' contains "
+		"any: it sees "
+		"the receipt's directory and what you give, and has no limit of time. What the "
+		"contract names by digest "
 		"alone has to be given. Nothing of this has to be believed: the run counts only "
 		"when "
 		"its contract has the receipt's digest."},

@@ -12,8 +12,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -180,10 +182,13 @@ static int start(
 	const struct words *w, const char *cwd, int in, int log, pid_t *ret, struct error *err)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	pid_t parent = getpid();
 	pid_t pid = null < 0 ? -1 : fork();
 
 	if (pid == 0) {
-		if ((cwd && chdir(cwd) < 0) || dup2(in, STDIN_FILENO) < 0 ||
+		/* Who kills the check ends what it started, which may have no end of its own. */
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent ||
+			(cwd && chdir(cwd) < 0) || dup2(in, STDIN_FILENO) < 0 ||
 			dup2(null, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
 			_exit(125);
 		execv("/proc/self/exe", w->items);

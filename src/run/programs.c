@@ -67,7 +67,7 @@ static int open_program(const struct contract *c, const char *path, int written)
 		path[strlen(c->copy_dir)])
 		fd = beneath_open_file(written, path + strlen(c->copy_dir) + 1, &st);
 	if (fd < 0 && host)
-		fd = open(host, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		fd = fd_open_file(host);
 	return fd;
 }
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import IS_ROOT, PLAIN_UID, SANDGLASS, Tap, require_programs, run  # noqa: E402
@@ -299,6 +300,68 @@ def rehashed(file):
     return file
 
 
+def everybodys(p):
+    """The neutral point as the key: R = that point and S = 0 satisfy the equation for any text."""
+    s, neutral = p.file["statement"], b"\x01" + bytes(31)
+    thumb = hashlib.sha256(jcs({"crv": "Ed25519", "kty": "OKP", "x": b64(neutral)})).digest()
+    return p.seal(s, p.key, keyid=b64(thumb), public_key=b64(neutral), signature=b64(neutral + bytes(32)),
+                  spki_digest="sha256:" + hashlib.sha256(DER + neutral).hexdigest())
+
+
+def programs_are_not_believed(p):
+    """Statements of the right key whose programs would lead the check astray."""
+    s, zero, problems = p.file["statement"], "sha256:" + "0" * 64, []
+
+    def verify(path, **more):
+        sealed = p.write("astray.json", p.seal({**s, "programs": [{"path": path, "sha256": zero}], **more}, p.key))
+        return p.verify(sealed, "--expected-keyid", p.keyid, timeout=30)
+
+    for path in ("/proc/self/pagemap", "/proc/self/status", "/dev/zero", "/usr"):
+        problems += judged(verify(path), 4, "unreadable", "object_unreadable")
+    for path in ("bin/sh", None):
+        done = verify(path)
+        problems += judged(done, 0, "verified")
+        if {"what": path or "", "digest": zero} not in answer(done)["unchecked"]:
+            problems.append(f"{path} is not told as unchecked: {done.tell()}")
+    # As if the host's programs were the run's own.
+    contract = {**json.loads(s["contract"]), "cwd": {"digest": None, "path": "/"}}
+    text = json.dumps(contract, sort_keys=True, separators=(",", ":"))
+    digest = "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    return problems + judged(verify("/usr/bin/env", contract=text, contract_digest=digest), 5, "incomplete", "program_differs")
+
+
+def a_check_that_is_killed_ends_its_run(p):
+    """The command has no end of its own, and its words are found nowhere else."""
+    mark = "sleep 86397"
+
+    def count():
+        found = 0
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as f:
+                    found += mark.encode() in f.read()
+            except OSError:
+                pass
+        return found
+
+    def wait(ready):
+        for _ in range(300):
+            if ready():
+                return True
+            time.sleep(0.1)
+        return False
+    contract = {**json.loads(p.file["statement"]["contract"]), "argv": ["sh", "-c", f"while :; do {mark}; done"]}
+    text = json.dumps(contract, sort_keys=True, separators=(",", ":"))
+    digest = "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    path = p.write("endless.json", p.seal({**p.file["statement"], "contract": text, "contract_digest": digest}, p.key))
+    env = {**os.environ, "SANDGLASS_HOME": os.path.join(p.top, "home")}
+    with subprocess.Popen([SANDGLASS, "receipt", "verify", "--recompute", path], env=env, stdout=subprocess.DEVNULL) as check:
+        started = wait(lambda: count() > 0)
+        check.kill()
+    problems = [] if started else ["the run never started"]
+    return problems if wait(lambda: count() == 0) else problems + ["it goes on"]
+
+
 def forgeries(p):
     """(name, bytes, the first reason's code): none may pass, and each has its one reason."""
     f, s = p.file, p.file["statement"]
@@ -352,6 +415,8 @@ def forgeries(p):
     yield "a status of 300, signed", p.seal({**s, "status": 300}, p.key), "contradiction"
     yield "a number past 2^53, signed", p.seal({**s, "status": 2**53}, p.key), "malformed"
     yield "a digest in capitals, signed", p.seal({**s, "contract_digest": s["contract_digest"].upper()}, p.key), "malformed"
+    yield "a program's digest that is none, signed", p.seal({**s, "programs": [{"path": "/usr/bin/cat", "sha256": "x"}]}, p.key), "malformed"
+    yield "a key under which all verifies", everybodys(p), "signature_wrong"
     yield "a blank more", p.bytes.replace(b"{", b"{ ", 1), "not_canonical"
     yield "no newline", p.bytes[:-1], "not_canonical"
     yield "two newlines", p.bytes + b"\n", "not_canonical"
@@ -441,7 +506,8 @@ def main():
     tap = Tap()
     cases = [the_same_run_gives_the_same_bytes, openssl_and_hashlib_agree, each_verdict_has_its_status,
              what_cannot_be_read_is_told, objects_of_the_store_are_hashed_again, a_run_is_made_again,
-             forged_receipts_are_refused, keys_follow_their_rules]
+             forged_receipts_are_refused, programs_are_not_believed,
+             a_check_that_is_killed_ends_its_run, keys_follow_their_rules]
     with tempfile.TemporaryDirectory(prefix="sandglass-receipts-") as top:
         place = Place(top)
         for case in cases:
