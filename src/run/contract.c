@@ -223,3 +223,59 @@ int contract_build(const struct run_options *o, const struct contract_host *h, s
 	c = (struct contract){0};
 	return 0;
 }
+
+static bool has_made_dirs(const struct contract *c)
+{
+	autofree char *real = c->rootfs ? realpath(c->rootfs, NULL) : NULL;
+
+	/* A root that is gone is told later. */
+	if (c->rootfs && (c->copy_dir || strcmp(real ? real : c->rootfs, "/") == 0))
+		return false;
+	if (c->copy_dir && copy_refusal(c->copy_dir))
+		return false;
+	for (size_t i = 0; i < c->bind_count; i++) {
+		autofree char *tidy = path_tidy(c->binds[i].dest);
+
+		if (strcmp(tidy, c->binds[i].dest) != 0 || strcmp(tidy, "/") == 0)
+			return false;
+	}
+	return true;
+}
+
+static bool has_made_limits(const struct contract *c)
+{
+	auto_contract struct contract d;
+
+	contract_init(&d);
+	d.rlimits[RLIMIT_DATA_NUMBER] = (struct contract_rlimit){c->memory_bytes, c->memory_bytes};
+	d.rlimits[RLIMIT_NPROC_NUMBER] = (struct contract_rlimit){c->pids, c->pids};
+	return c->memory_bytes >= MEMORY_MIN && c->memory_bytes <= INT64_MAX && c->pids > 0 &&
+	       c->pids <= PIDS_MAX && c->tmp_bytes == d.tmp_bytes &&
+	       c->tmp_inodes == d.tmp_inodes && c->copy_bytes == d.copy_bytes &&
+	       c->copy_inodes == d.copy_inodes &&
+	       memcmp(c->rlimits, d.rlimits, sizeof(d.rlimits)) == 0;
+}
+
+static bool has_made_identity(const struct contract *c)
+{
+	auto_contract struct contract d;
+
+	contract_init(&d);
+	digest_hkdf(c->workflow_id, strlen(c->workflow_id), "sandglass/entropy/v1", d.entropy_key,
+		sizeof(d.entropy_key));
+	return c->uid == d.uid && c->gid == d.gid && c->umask_bits == d.umask_bits &&
+	       c->first_pid == d.first_pid && strcmp(c->hostname, d.hostname) == 0 &&
+	       c->epoch_ns <= INT64_MAX && c->monotonic_ns == d.monotonic_ns &&
+	       c->clock_step_ns <= UINT32_MAX &&
+	       memcmp(c->entropy_key, d.entropy_key, sizeof(d.entropy_key)) == 0;
+}
+
+int contract_check_made(const struct contract *c, struct error *err)
+{
+	const char *what = !has_made_dirs(c)	   ? "directories"
+			   : !has_made_limits(c)   ? "limits"
+			   : !has_made_identity(c) ? "identity or clock"
+						   : NULL;
+
+	return what ? error_set(err, ERR_FORMAT, "no command line gives a run these %s", what) : 0;
+}

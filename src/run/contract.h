@@ -27,4 +27,7 @@ void contract_host_finish(struct contract_host *h);
 MUST_CHECK int contract_build(const struct run_options *o, const struct contract_host *h,
 	struct contract *ret, run_say *say, struct error *err);
 
+/* Whether contract_build can have made it: what comes with a tape may come from anybody. */
+MUST_CHECK int contract_check_made(const struct contract *c, struct error *err);
+
 #endif

@@ -226,7 +226,10 @@ static int look_ahead(struct feed *f, struct tape_input *ret, struct error *err)
 		return 0;
 	if (tape_input_decode(&f->next, ret) < 0) {
 		f->has_next = false;
-		f->is_over = true;
+		diverge(f, "UnknownRecord", f->next.ordinal);
+		describe(f->divergence.recorded, sizeof(f->divergence.recorded),
+			"a record of input that is none");
+		describe(f->divergence.made, sizeof(f->divergence.made), "nothing can be given");
 		return 0;
 	}
 	return 1;
@@ -267,6 +270,8 @@ static int step_replay(struct feed *f, struct feed_answer *ret, struct error *er
 
 	if (got < 0)
 		return -1;
+	if (f->divergence.diverged)
+		return 0;
 	if (f->signal)
 		return answered(f, ret, f->ask.now_ns, FRAME_INPUT_SIGNAL);
 	if (got > 0 && in.request > f->ask.request && f->ask.due_ns != UINT64_MAX)

@@ -41,7 +41,7 @@ struct feed_answer {
 /* Where a replay and its tape part. */
 struct feed_divergence {
 	bool diverged;
-	char name[24]; /* MissingRecord, SurplusRecord, DifferentRecord */
+	char name[24]; /* MissingRecord, SurplusRecord, DifferentRecord, UnknownRecord */
 	uint64_t ordinal;
 	char recorded[200], made[200];
 };

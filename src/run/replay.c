@@ -80,7 +80,7 @@ static int decode_launch(const json_t *header, struct contract *ret, struct erro
 	}
 	if (contract_decode(b.data, b.len, ret, &ignored, err) < 0)
 		return error_wrap(err, "the tape's launch");
-	return 0;
+	return contract_check_made(ret, err) < 0 ? error_wrap(err, "the tape's launch") : 0;
 }
 
 /* What differs is an error, or kept to be told. */

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -273,6 +274,78 @@ def looked_at(c):
     c.case("a cut tape is read to the cut", problems)
 
 
+def crc32c(value, data):
+    value ^= 0xffffffff
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = value >> 1 ^ (0x82f63b78 if value & 1 else 0)
+    return value ^ 0xffffffff
+
+
+def forged(data, launch=lambda b: b, header=lambda c: None, more=()):
+    """The tape of these bytes with another launch, the contract to match, and more records of input; every checksum right."""
+    size, at, records = struct.unpack_from("<I", data, 16)[0], 0, []
+    head, at = json.loads(data[24:24 + size]), 24 + size
+    while True:
+        size, kind, _, _, now, task, _ = struct.unpack_from("<IHHQQII", data, at)
+        if kind != 1:
+            break
+        records.append((now, task, data[at + 32:at + 32 + size]))
+        at += 32 + size
+    records += [(*records[-1][:2], payload) for payload in more]
+    head["launch"]["hex"] = launch(bytes.fromhex(head["launch"]["hex"])).hex()
+    header(head["contract"])
+    text = json.dumps(head, sort_keys=True, separators=(",", ":")).encode()
+    out = data[:16] + struct.pack("<I", len(text))
+    base = crc32c(crc32c(0, out), text)
+    out += struct.pack("<I", base) + text
+
+    def record(kind, ordinal, now, task, payload):
+        start = struct.pack("<IHHQQI", len(payload), kind, 0, ordinal, now, task)
+        return start + struct.pack("<I", crc32c(crc32c(base, start), payload)) + payload
+    for ordinal, (now, task, payload) in enumerate(records, 1):
+        out += record(1, ordinal, now, task, payload)
+    end = len(out)
+    out += record(255, len(records) + 1, records[-1][0], 0, struct.pack("<QQI", len(records), 1024, 0))
+    return out + b"SGTPEND\n" + struct.pack("<Q", end)
+
+
+def hostile(c):
+    """Tapes that no recording makes, with every checksum right."""
+    tape, path = c.tape("honest"), c.tape("hostile")
+    c.run("run", "--record", tape, "--", "sh", "-c", "read x; id -u; hostname; ls /", typed=["x\n"])
+    with open(tape, "rb") as f:
+        data = f.read()
+
+    def replay(*words, **change):
+        with open(path, "wb") as f:
+            f.write(forged(data, **change))
+        os.chmod(path, 0o644)
+        return c.run("replay", *words, path)
+
+    home = c.home.encode()
+    home = struct.pack("<I", len(home)) + home
+    ids, name = struct.pack("<II", 1000, 1000), struct.pack("<I", 9)
+    room = struct.pack("<Q", 256 << 20)
+
+    def root(b):
+        return b.replace(b"\0" + home + b"\1" + home, b"\1" + struct.pack("<I", 1) + b"/" + home + b"\0")
+    problems = expect(replay(), 0, out=c.run("replay", tape)[1])
+    for said, launch, header in (
+            ("identity", lambda b: b.replace(ids, bytes(8)), lambda k: k.update(uid=0, gid=0)),
+            ("identity", lambda b: b.replace(name + b"sandglass", name + b"sand\nglas"), lambda k: k.update(hostname="sand\nglas")),
+            ("limits", lambda b: b.replace(room, struct.pack("<Q", 1 << 60)), lambda k: k["limits"].update(tmp_bytes=1 << 60)),
+            ("directories", root, lambda k: k.update(cwd={"digest": None, "path": None},
+                                                     rootfs={"kind": "directory", "path": "/", "digest": None}))):
+        for words in ((), ("--override",)):
+            problems += expect(replay(*words, launch=launch, header=header), 125, out=b"", err=f"gives a run these {said}")
+    c.case("a launch that no command line asks for is refused", problems)
+    problems = expect(replay(more=[struct.pack("<IIQ", 1, 0, 2) + b"evil"]), 122, err="UnknownRecord { ordinal: 2 }")
+    problems += expect(replay(more=[struct.pack("<IIQ", 0, 0, 2) + b"evil"]), 122, err="SurplusRecord { ordinal: 2 }")
+    c.case("a record that is no input is not passed over", problems)
+
+
 def main():
     require_programs()
     tap = Tap()
@@ -288,6 +361,7 @@ def main():
             mismatch(c)
             signalled(c)
             looked_at(c)
+            hostile(c)
     tap.finish()
 
 
