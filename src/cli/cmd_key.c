@@ -154,6 +154,7 @@ static int run_show(void *values, char **argv)
 
 static int run_jwks(void *values, char **argv)
 {
+	const char *path = getenv("SANDGLASS_KEY");
 	autofree char *dir = NULL;
 	json_t *set = NULL;
 	struct error err;
@@ -161,7 +162,7 @@ static int run_jwks(void *values, char **argv)
 	(void)values;
 	if (!takes_nothing(argv, "key jwks takes no arguments"))
 		return 2;
-	if (getenv("SANDGLASS_KEY") && getenv("SANDGLASS_KEY")[0]) {
+	if (path && path[0]) {
 		struct key_public p;
 
 		if (find_public(&p, &err) < 0)
