@@ -114,18 +114,54 @@ static bool check_digests(const json_t *s, struct verdict *v)
 	return false;
 }
 
+/* How it ended, and nothing else: a code or a signal, and whether memory ran out. */
+static bool check_members(const json_t *s, struct verdict *v)
+{
+	static const struct statement_member code[] = {
+		{"code", JSON_INTEGER, true}, {"oom", JSON_TRUE, false}, {0}};
+	static const struct statement_member signal[] = {
+		{"oom", JSON_TRUE, false}, {"signal", JSON_INTEGER, false}, {0}};
+	static const struct statement_member verify[] = {
+		{"identical", JSON_TRUE, true}, {"runs", JSON_INTEGER, false}, {0}};
+	const json_t *end = get(s, "exit");
+
+	return statement_check(end, "'exit'", get(end, "signal") ? signal : code, v) &&
+	       statement_check(get(s, "verify"), "'verify'", verify, v);
+}
+
+/* The status that a program ends with by itself, or -1: it did not start, or was killed by us. */
+static json_int_t own_status(const json_t *end)
+{
+	json_int_t signal = json_integer_value(get(end, "signal"));
+
+	if (get(end, "signal"))
+		return signal == 9 ? -1 : 128 + signal;
+	return json_is_integer(get(end, "code")) ? json_integer_value(get(end, "code")) : -1;
+}
+
 static void check_truth(const json_t *s, struct verdict *v)
 {
-	json_int_t status = json_integer_value(get(s, "status"));
-	bool enforced = json_is_true(get(s, "enforced"));
+	json_int_t status = json_integer_value(get(s, "status")), own = own_status(get(s, "exit"));
+	bool enforced = json_is_true(get(s, "enforced")), ran_twice, differs;
 
-	if (enforced && status == 121)
-		verdict_add(v, VERDICT_CONTRADICTION, "enforced, and the status is 121");
-	if (json_is_false(get(get(s, "verify"), "identical")) && status != 122 && status < 123)
-		verdict_add(
-			v, VERDICT_CONTRADICTION, "two runs differed, and the status is not 122");
+	ran_twice = json_integer_value(get(get(s, "verify"), "runs")) == 2;
+	differs = json_is_false(get(get(s, "verify"), "identical"));
 	if (status < 0 || status > 255)
 		verdict_add(v, VERDICT_CONTRADICTION, "no program exits with that status");
+	if (enforced && json_array_size(get(s, "not_enforced")) > 0)
+		verdict_add(v, VERDICT_CONTRADICTION, "enforced, and reasons why it was not");
+	if (enforced && status == 121 && own != 121)
+		verdict_add(v, VERDICT_CONTRADICTION, "enforced, and the status is 121");
+	if (ran_twice == json_is_null(get(get(s, "verify"), "identical")))
+		verdict_add(
+			v, VERDICT_CONTRADICTION, "compared, and not run twice, or the other way");
+	/* Only a worse end comes before a difference. */
+	if (differs && status < 122)
+		verdict_add(
+			v, VERDICT_CONTRADICTION, "two runs differed, and the status is not 122");
+	if (own >= 0 && status != own && (status < 121 || status > 125))
+		verdict_add(
+			v, VERDICT_CONTRADICTION, "the program's end is not that of the status");
 }
 
 static void check_contract(const json_t *s, struct verdict *v)
@@ -163,6 +199,8 @@ bool receipt_check(const json_t *s, struct verdict *v)
 
 	if (!statement_check(s, "the statement", rows, v) || !check_lists(s, v) ||
 		!check_digests(s, v))
+		return false;
+	if (!check_members(s, v))
 		return false;
 	check_contract(s, v);
 	check_truth(s, v);

@@ -96,6 +96,9 @@ static int run_append(void *values, char **argv)
 	return 0;
 }
 
+/* No more faults than these are kept for --json; the others are counted. */
+enum { FAULTS_MAX = 10000, UNANCHORED = 3 };
+
 /* What the callbacks of a walk need. */
 struct listing {
 	const struct values *v;
@@ -145,6 +148,8 @@ static int tell_fault(void *context, const struct audit_fault *f, struct error *
 			printf("%s: %s: %s\n", f->file ? f->file : "audit log", f->code, f->detail);
 		return 0;
 	}
+	if (json_array_size(l->faults) >= FAULTS_MAX)
+		return 0;
 	o = json_object();
 	json_put(o, "byte", f->line ? json_u64(f->byte) : json_null());
 	json_put(o, "code", json_str(f->code));
@@ -190,8 +195,8 @@ static int run_show(void *values, char **argv)
 	return w.faults ? 1 : 0;
 }
 
-/* The seal that the chain has to lead through: 0, or the status to end with. */
-static int read_seal(const struct values *v, struct audit_head *ret)
+/* The seal that the chain has to lead through: 0, or the status to end with at once. */
+static int read_seal(const struct values *v, struct audit_head *ret, bool *ret_anchored)
 {
 	struct verdict CLEANUP(verdict_finish) verdict;
 	struct envelope CLEANUP(envelope_finish) e = {0};
@@ -204,7 +209,8 @@ static int read_seal(const struct values *v, struct audit_head *ret)
 	if (!e.statement || !seal_parse(e.statement, ret, &verdict) ||
 		verdict.worst >= VERDICT_UNREADABLE)
 		return cli_verdict_tell(&verdict, v->seal, NULL, v->json);
-	if (verdict.worst == VERDICT_UNANCHORED)
+	*ret_anchored = verdict.worst != VERDICT_UNANCHORED;
+	if (!*ret_anchored)
 		cli_say("--seal: nobody said whose key it should be signed with: "
 			"--expected-keyid or --jwks");
 	return 0;
@@ -219,6 +225,7 @@ static int run_verify(void *values, char **argv)
 	auto_audit struct audit *a = NULL;
 	struct audit_head seal;
 	struct error err;
+	bool anchored = true;
 	int status = 0;
 
 	if (argv[0]) {
@@ -226,7 +233,7 @@ static int run_verify(void *values, char **argv)
 		return 2;
 	}
 	if (v->seal) {
-		status = read_seal(v, &seal);
+		status = read_seal(v, &seal, &anchored);
 		w.seal = &seal;
 	}
 	if (status)
@@ -236,6 +243,8 @@ static int run_verify(void *values, char **argv)
 	if (v->json) {
 		json_t *o = json_object();
 
+		json_put(o, "anchored", v->seal ? json_boolean(anchored) : json_null());
+		json_put(o, "fault_count", json_u64(w.faults));
 		json_put(o, "faults", json_incref(faults));
 		json_put(o, "files", json_u64(w.files));
 		json_put(o, "head", json_str(w.end.hmac));
@@ -246,7 +255,7 @@ static int run_verify(void *values, char **argv)
 		printf("%" PRIu64 " records in %" PRIu64 " files: %s\n", w.lines, w.files,
 			w.faults ? "NOT intact" : "intact");
 	}
-	return w.faults ? 1 : 0;
+	return w.faults ? 1 : anchored ? 0 : UNANCHORED;
 }
 
 static int run_seal(void *values, char **argv)
@@ -299,7 +308,8 @@ COMMAND(show, "", "Print the records of the audit log",
 	"With --json a line is a record. Whatever is wrong is said; the status is 1 then.\n");
 COMMAND(verify, "", "Check every record of the audit log",
 	"Names file, line and first bad byte of all that is wrong; the status is 1 then, and 2 "
-	"when there is no\nlog or no key. A seal that was kept elsewhere also shows that the log "
+	"when there is no\nlog or no key, and 3 when nobody said which key the seal was signed "
+	"with. A seal that was kept elsewhere also shows that the log "
 	"was put back to an older state.\n");
 COMMAND(seal, "", "Sign how far the audit log goes",
 	"The log is verified first. Keep the seal where the log is not.\n");

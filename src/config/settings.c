@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
@@ -85,12 +87,16 @@ static int find_in_file(
 	autofree char *text = NULL;
 	auto_json json_t *file = NULL;
 	const char *value;
+	struct stat st;
 	size_t len;
 
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
 		return 0;
 	if (fd < 0)
 		return error_sys(err, "open '%s'", path);
+	/* In a directory such as /tmp anybody can put one in our way. */
+	if (is_project && (fstat(fd, &st) < 0 || (st.st_uid != geteuid() && st.st_uid != 0)))
+		return 0;
 	if (fd_slurp(fd, FILE_MAX, &text, &len, err) < 0 ||
 		json_read(text, len, FILE_MAX, &file, err) < 0 ||
 		check_known(file, is_project, err) < 0)

@@ -4,7 +4,8 @@
  * (.sandglass/config.json in the current directory), the user's config.json, that of
  * /etc/sandglass, a default. Nothing here may change what a guest observes; that is the contract's.
  *
- * A project's file comes with what was cloned, so it may not set what runs on the host.
+ * A project's file comes with what was cloned, so it may not set what runs on the host; one that
+ * belongs neither to the user nor to root is passed by.
  */
 #ifndef CONFIG_SETTINGS_H
 #define CONFIG_SETTINGS_H

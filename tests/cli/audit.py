@@ -142,6 +142,18 @@ def bad_lines_are_named_to_the_byte(p):
     return problems + expect(p.audit("verify"), 0)
 
 
+def faults_are_counted_beyond_what_is_kept(p):
+    path = os.path.join(p.top, "bad")
+    write_chain(path, open(p.key, "rb").read().strip(), 10)
+    with open(os.path.join(path, "2026-01-02.jsonl"), "wb") as f:
+        f.write(b"x\n" * 20000)
+    done = p.audit("verify", "--json", "--dir", path)
+    got = json.loads(done.out)
+    if done.status != 1 or len(got["faults"]) != 10000 or got["fault_count"] < 20000:
+        return [f"{done.status}, {len(got['faults'])} kept of {got['fault_count']}"]
+    return []
+
+
 def a_cut_log_is_not_gone_on_with(p):
     path = os.path.join(p.log, p.files()[-1])
     whole = open(path, "rb").read()
@@ -200,7 +212,10 @@ def a_seal_finds_what_was_put_back(p):
     with open(jwks, "wb") as f:
         f.write(sandglass("key", "jwks").out)
     problems += expect(p.audit("verify", "--seal", seal, "--jwks", jwks), 0, "intact")
-    problems += expect(p.audit("verify", "--seal", seal), 0, "intact", "--expected-keyid")
+    problems += expect(p.audit("verify", "--seal", seal), 3, "intact", "--expected-keyid")
+    shown = json.loads(p.audit("verify", "--seal", seal, "--json").out)
+    if shown["anchored"] is not False or shown["intact"] is not True:
+        problems.append(shown)
     problems += expect(p.audit("verify", "--seal", seal, "--expected-keyid", "x"), 1, "key_unexpected")
     problems += expect(sandglass("receipt", "verify", seal, "--jwks", jwks), 0, "verified")
     # The directory as it was before: whole by itself, and shorter than what was sealed.
@@ -217,7 +232,8 @@ def main():
     require_programs()
     tap = Tap()
     cases = [nothing_is_made_by_reading, writers_of_many_processes_make_one_chain, another_program_agrees, memory_does_not_grow_with_the_log,
-             records_are_shown_as_they_were_given, bad_lines_are_named_to_the_byte, a_cut_log_is_not_gone_on_with, sessions_are_recorded,
+             records_are_shown_as_they_were_given, bad_lines_are_named_to_the_byte,
+             faults_are_counted_beyond_what_is_kept, a_cut_log_is_not_gone_on_with, sessions_are_recorded,
              a_seal_finds_what_was_put_back]
     with tempfile.TemporaryDirectory(prefix="sandglass-audit-") as top:
         place = Place(top)

@@ -139,6 +139,14 @@ static void a_project_may_set_what_runs_nothing(void **state)
 	}
 	assert_string_equal(value, "vm");
 	assert_int_equal(layer, SETTINGS_PROJECT);
+	/* Somebody else's is none. */
+	if (geteuid() == 0) {
+		assert_int_equal(chown(file, 12345, 12345), 0);
+		mem_cleanup(&value);
+		assert_int_equal(
+			settings_find_layer("host_isolation_tier", &value, &layer, &err), 1);
+		assert_int_equal(layer, SETTINGS_DEFAULT);
+	}
 	mem_cleanup(&value);
 	setenv("SANDGLASS_HOST_ISOLATION_TIER", "chroot", 1);
 	assert_int_equal(settings_find("host_isolation_tier", &value, &err), -1);
