@@ -307,9 +307,9 @@ COMMAND(append, "TYPE", "Add a record to the audit log",
 COMMAND(show, "", "Print the records of the audit log",
 	"With --json a line is a record. Whatever is wrong is said; the status is 1 then.\n");
 COMMAND(verify, "", "Check every record of the audit log",
-	"Names file, line and first bad byte of all that is wrong; the status is 1 then, and 2 "
-	"when there is no\nlog or no key, and 3 when nobody said which key the seal was signed "
-	"with. A seal that was kept elsewhere also shows that the log "
-	"was put back to an older state.\n");
+	"Names file, line and first bad byte of all that is wrong. A seal that was kept elsewhere "
+	"also shows\nthat the log was put back to an older state.\n\nExit status: 0 intact; 1 "
+	"not intact; 2 wrong usage, no log or no key; 3 intact, and nobody said\nwhich key the "
+	"seal was signed with.\n");
 COMMAND(seal, "", "Sign how far the audit log goes",
 	"The log is verified first. Keep the seal where the log is not.\n");
