@@ -59,6 +59,24 @@ bool test_exec(struct test *t, struct sandbox_exec x, struct ran *ret)
 	return test_fail(t, "exec '%s': %s", x.argv[0], err.msg);
 }
 
+bool test_run(struct test *t, const char *script, struct sandbox_exec x, struct ran *ret)
+{
+	char sh[] = "sh", c[] = "-c";
+	autofree char *text = mem_strdup(script);
+	char *const argv[] = {sh, c, text, NULL};
+
+	x.argv = argv;
+	return test_exec(t, x, ret);
+}
+
+bool test_ended(struct test *t, const struct ran *r, enum sandbox_end end, int code)
+{
+	return test_expect(t,
+		r->result.end == end && (end != SANDBOX_EXITED || r->result.code == code),
+		"ended %s with %d, not %s with %d", sandbox_end_name(r->result.end), r->result.code,
+		sandbox_end_name(end), code);
+}
+
 bool test_sh(struct test *t, const char *script, struct ran *ret)
 {
 	char sh[] = "sh", c[] = "-c";
@@ -173,8 +191,8 @@ static const char *lacks(const struct test_row *row, const struct sandbox_driver
 int conformance_run(struct session_store *s, const char *backend, const char *only,
 	conformance_told *told, void *arg, struct conformance_counts *ret, struct error *err)
 {
-	static const struct test_row *const lists[] = {
-		test_rows_files, test_rows_exec, test_rows_sessions, test_rows_snapshots};
+	static const struct test_row *const lists[] = {test_rows_files, test_rows_exec,
+		test_rows_bounds, test_rows_sessions, test_rows_snapshots};
 	const struct sandbox_driver *d;
 
 	*ret = (struct conformance_counts){0};

@@ -28,8 +28,8 @@ struct test_row {
 };
 
 /* Rows of each file, ended by a NULL name. */
-extern const struct test_row test_rows_files[], test_rows_exec[], test_rows_sessions[],
-	test_rows_snapshots[];
+extern const struct test_row test_rows_files[], test_rows_exec[], test_rows_bounds[],
+	test_rows_sessions[], test_rows_snapshots[];
 
 /* Notes the first failure; false, so that `return` reads well after it. */
 bool test_fail(struct test *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -46,6 +46,10 @@ void ran_finish(struct ran *r);
 
 /* Runs x with its streams kept; false and a failure when it could not be run at all. */
 bool test_exec(struct test *t, struct sandbox_exec x, struct ran *ret);
+/* `sh -c script` with what else x says. */
+bool test_run(struct test *t, const char *script, struct sandbox_exec x, struct ran *ret);
+/* It ended so; code counts for SANDBOX_EXITED alone. */
+bool test_ended(struct test *t, const struct ran *r, enum sandbox_end end, int code);
 /* `sh -c script`, which has to exit with 0. */
 bool test_sh(struct test *t, const char *script, struct ran *ret);
 /* The output is this text. */
