@@ -45,22 +45,6 @@ static void copier_finish(struct copier *c)
 	free(c->data);
 }
 
-static int fail(const char *what, const struct walk_entry *e, struct error *err)
-{
-	autofree char *safe = str_printable(e->path, strlen(e->path), 200);
-
-	/* It was another kind of thing when its directory was listed. */
-	if (errno == ENOENT || errno == ELOOP || errno == ENXIO || errno == ENOTDIR)
-		return error_set(err, ERR_BUSY, "'%s' changed while it was read", safe);
-	return error_sys(err, "%s '%s'", what, safe);
-}
-
-static int changed(const struct walk_entry *e, struct error *err)
-{
-	errno = ENOENT;
-	return fail("read", e, err);
-}
-
 static int copy_part(struct copier *c, const struct walk_entry *e, int from, int to, off_t at,
 	off_t end, struct error *err)
 {
@@ -71,14 +55,14 @@ static int copy_part(struct copier *c, const struct walk_entry *e, int from, int
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return fail("read", e, err);
+			return walk_fail("read", e, err);
 		if (n == 0)
-			return changed(e, err);
+			return walk_changed(e, err);
 		while (done < n) {
 			ssize_t m = pwrite(to, c->data + done, (size_t)(n - done), at + done);
 
 			if (m < 0 && errno != EINTR)
-				return fail("write", e, err);
+				return walk_fail("write", e, err);
 			done += m > 0 ? m : 0;
 		}
 		at += n;
@@ -97,13 +81,13 @@ static int copy_sparse(struct copier *c, const struct walk_entry *e, int from, i
 		if (at < 0 && errno == ENXIO)
 			break;
 		if (end < 0)
-			return fail("read", e, err);
+			return walk_fail("read", e, err);
 		end = end < size ? end : size;
 		if (copy_part(c, e, from, to, at, end, err) < 0)
 			return -1;
 		at = end;
 	}
-	return ftruncate(to, size) < 0 ? fail("write", e, err) : 0;
+	return ftruncate(to, size) < 0 ? walk_fail("write", e, err) : 0;
 }
 
 static int copy_data(struct copier *c, const struct walk_entry *e, int from, int to,
@@ -130,21 +114,21 @@ static int copy_file(struct copier *c, const struct walk_entry *e, struct error 
 	struct stat st, after;
 
 	if (from < 0 || fstat(from, &st) < 0)
-		return fail("open", e, err);
+		return walk_fail("open", e, err);
 	if (!S_ISREG(st.st_mode))
-		return changed(e, err);
+		return walk_changed(e, err);
 	if (xattrs_read(from, &x) < 0)
-		return fail("read the attributes of", e, err);
+		return walk_fail("read the attributes of", e, err);
 	if (plant_file(&c->plant, e->path, &to, err) < 0 ||
 		copy_data(c, e, from, to, &st, err) < 0 ||
 		plant_xattrs(to, x.list, x.count, e->path, err) < 0)
 		return -1;
 	if (fstat(from, &after) < 0 || after.st_size != st.st_size ||
 		memcmp(&after.st_mtim, &st.st_mtim, sizeof(st.st_mtim)) != 0)
-		return changed(e, err);
+		return walk_changed(e, err);
 	/* A build looks at which file is the newer one. */
 	if (futimens(to, (const struct timespec[]){st.st_mtim, st.st_mtim}) < 0)
-		return fail("set the time of", e, err);
+		return walk_fail("set the time of", e, err);
 	return plant_mode(to, st.st_mode & 07777, e->path, err);
 }
 
@@ -155,9 +139,9 @@ static int copy_directory(struct copier *c, const struct walk_entry *e, struct e
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return fail("open", e, err);
+		return walk_fail("open", e, err);
 	if (xattrs_read(fd, &x) < 0)
-		return fail("read the attributes of", e, err);
+		return walk_fail("read the attributes of", e, err);
 	return plant_directory(&c->plant, e->path, st.st_mode & 07777, x.list, x.count, err);
 }
 
@@ -167,9 +151,9 @@ static int copy_link(struct copier *c, const struct walk_entry *e, struct error 
 	ssize_t len = readlinkat(e->dir, e->name, target, sizeof(target) - 1);
 
 	if (len < 0 && errno == EINVAL)
-		return changed(e, err);
+		return walk_changed(e, err);
 	if (len < 0)
-		return fail("read the link", e, err);
+		return walk_fail("read the link", e, err);
 	target[len] = '\0';
 	return plant_link(&c->plant, e->path, target, err);
 }

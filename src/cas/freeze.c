@@ -91,23 +91,6 @@ static bool base_find(struct base *b, const char *path)
 	return b->has_entry && strcmp(b->entry.path, path) == 0;
 }
 
-/* What a read or open failed at, with the path. */
-static int fail(const char *what, const struct walk_entry *e, struct error *err)
-{
-	autofree char *safe = str_printable(e->path, strlen(e->path), 200);
-
-	/* It was another kind of thing when its directory was listed. */
-	if (errno == ENOENT || errno == ELOOP || errno == ENXIO || errno == ENOTDIR)
-		return error_set(err, ERR_BUSY, "'%s' changed while it was read", safe);
-	return error_sys(err, "%s '%s'", what, safe);
-}
-
-static int changed(const struct walk_entry *e, struct error *err)
-{
-	errno = ENOENT;
-	return fail("read", e, err);
-}
-
 static int put_header(
 	struct freezer *f, const struct tar_entry *t, uint64_t *ret_hint, struct error *err)
 {
@@ -143,9 +126,9 @@ static int put_bytes(struct freezer *f, const struct walk_entry *e, int fd, stru
 			n = pread(fd, to, room <= len ? room : (size_t)len + is_last, (off_t)at);
 		while (n < 0 && errno == EINTR);
 		if (n < 0)
-			return fail("read", e, err);
+			return walk_fail("read", e, err);
 		if (n == 0 || (uint64_t)n > len)
-			return changed(e, err);
+			return walk_changed(e, err);
 		if (sink_advance(f->sink, (size_t)n, hint, err) < 0)
 			return -1;
 		at += (uint64_t)n;
@@ -178,7 +161,7 @@ static int read_xattrs(
 	if (!f->policy->has_xattrs)
 		return 0;
 	if (xattrs_read(fd, x) < 0)
-		return fail("read the attributes of", e, err);
+		return walk_fail("read the attributes of", e, err);
 	for (size_t i = 0; i < x->count; i++)
 		if (strchr(x->list[i].name, '=')) {
 			const char *name = x->list[i].name;
@@ -222,9 +205,9 @@ static int freeze_file(struct freezer *f, const struct walk_entry *e, struct err
 	uint64_t hint;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return fail("open", e, err);
+		return walk_fail("open", e, err);
 	if (!S_ISREG(st.st_mode))
-		return changed(e, err);
+		return walk_changed(e, err);
 	t.mode = st.st_mode & 07777;
 	t.size = (uint64_t)st.st_size;
 	if (read_xattrs(f, e, fd, &x, err) < 0)
@@ -250,14 +233,14 @@ static int freeze_directory(struct freezer *f, const struct walk_entry *e, struc
 	uint64_t hint;
 
 	if (fstatat(e->dir, e->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return fail("look at", e, err);
+		return walk_fail("look at", e, err);
 	if (!S_ISDIR(st.st_mode))
-		return changed(e, err);
+		return walk_changed(e, err);
 	if (f->policy->has_xattrs) {
 		autoclose int fd = beneath_open(e->dir, e->name, O_RDONLY | O_DIRECTORY, 0);
 
 		if (fd < 0)
-			return fail("open", e, err);
+			return walk_fail("open", e, err);
 		if (read_xattrs(f, e, fd, &x, err) < 0)
 			return -1;
 	}
@@ -277,9 +260,9 @@ static int freeze_link(struct freezer *f, const struct walk_entry *e, struct err
 	uint64_t hint;
 
 	if (len < 0 && errno == EINVAL)
-		return changed(e, err);
+		return walk_changed(e, err);
 	if (len < 0)
-		return fail("read the link", e, err);
+		return walk_fail("read the link", e, err);
 	target[len] = '\0';
 	if (strcmp(e->path, SNAPSHOT_SPECIAL_NAME) == 0)
 		f->has_reserved = true;

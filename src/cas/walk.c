@@ -286,3 +286,18 @@ int walk_tree(
 		return error_sys(err, "open a directory");
 	return walk_dir(&w, top, OUTSIDE, 0);
 }
+
+int walk_fail(const char *what, const struct walk_entry *e, struct error *err)
+{
+	autofree char *safe = str_printable(e->path, strlen(e->path), 200);
+
+	if (errno == ENOENT || errno == ELOOP || errno == ENXIO || errno == ENOTDIR)
+		return error_set(err, ERR_BUSY, "'%s' changed while it was read", safe);
+	return error_sys(err, "%s '%s'", what, safe);
+}
+
+int walk_changed(const struct walk_entry *e, struct error *err)
+{
+	errno = ENOENT;
+	return walk_fail("read", e, err);
+}

@@ -28,4 +28,9 @@ typedef int walk_visit(void *context, const struct walk_entry *e, struct error *
 MUST_CHECK int walk_tree(
 	int dir, enum snapshot_git git, walk_visit *visit, void *context, struct error *err);
 
+/* -1 for what failed with errno; ERR_BUSY when the entry was another kind of thing when listed. */
+int walk_fail(const char *what, const struct walk_entry *e, struct error *err);
+/* -1, ERR_BUSY: it is not what it was when its directory was listed. */
+int walk_changed(const struct walk_entry *e, struct error *err);
+
 #endif
