@@ -24,11 +24,11 @@
 #include "codec/json.h"
 #include "config/supervisor.h"
 #include "run/contract.h"
+#include "run/ending.h"
 #include "run/export.h"
 #include "run/inputs.h"
 #include "run/json.h"
 #include "run/load.h"
-#include "run/missing.h"
 #include "run/one.h"
 #include "run/pty.h"
 #include "run/recorder.h"
@@ -143,143 +143,6 @@ int run_contract_text(const struct run_options *o, run_say *say, char **ret_text
 	value = contract_json(&r.contract, &r.inputs);
 	*ret_text = json_text(value);
 	return 0;
-}
-
-/* 128 + n for a signal, as a shell says it. */
-static int guest_status(const struct one_result *one)
-{
-	return one->signal ? 128 + one->signal : one->code;
-}
-
-static void say_failure(const struct run *r, const struct one_result *one)
-{
-	autofree char *advice = NULL;
-
-	r->say(one->failed.msg);
-	if (one->end == ONE_FAILED)
-		advice = missing_advice(&r->contract);
-	if (advice)
-		r->say(advice);
-}
-
-/* The status of one run by itself, 121 and 122 aside. */
-static int end_status(const struct one_result *one)
-{
-	switch (one->end) {
-	case ONE_FAILED:
-	case ONE_DIED:
-		return error_status(&one->failed);
-	case ONE_DIVERGED:
-		return 122;
-	case ONE_TIMEOUT:
-		return 124;
-	case ONE_DEADLOCK:
-		return 123;
-	case ONE_CLOSED:
-		return 128 + SIGPIPE;
-	case ONE_STOPPED:
-	case ONE_GUEST:
-		break;
-	}
-	return guest_status(one);
-}
-
-/* The exit status by precedence: 125 > 124 > 123 > 122 > 121 > the guest's. */
-static int status_of(const struct run *r)
-{
-	const struct one_result *worst = r->second.end > ONE_DEADLOCK ? &r->second : &r->first;
-
-	if (worst->end != ONE_GUEST)
-		return end_status(worst);
-	if ((r->was_compared && difference_any(&r->difference)) || r->parted)
-		return 122;
-	/* Who interrupts a run asks for its end, and for no evidence. */
-	if (r->first.was_interrupted && r->first.signal)
-		return guest_status(&r->first);
-	if (r->contract.deterministic && !notes_is_enforced(&r->first.notes))
-		return 121;
-	return guest_status(&r->first);
-}
-
-/* A signal that ends the run needs no word; one that the guest lived through does. */
-static void say_interrupt(const struct run *r)
-{
-	const char *what = r->first.notes.not_enforced[REASON_SIGNAL_FROM_OUTSIDE].first;
-	autofree char *line = NULL;
-
-	if (!r->first.was_interrupted || !what)
-		return;
-	line = str_format("determinism not enforced: %s", what);
-	r->say(line);
-}
-
-/* Their codes, which `sandglass explain` takes. */
-static void say_reasons(const struct run *r)
-{
-	const struct notes *n = &r->first.notes;
-	autofree char *line = mem_strdup("");
-
-	for (int i = 0; i < REASON_COUNT; i++) {
-		char *longer;
-
-		if (!n->not_enforced[i].count)
-			continue;
-		longer = str_format("%s%s%s", line,
-			line[0] ? ", " : "reasons: ", reason_info((enum reason)i)->code);
-		free(line);
-		line = longer;
-	}
-	autofree char *whole = str_format("%s ('sandglass explain CODE' says what to do)", line);
-	r->say(whole);
-}
-
-static void say_divergence(const struct run *r, const struct one_result *one)
-{
-	const struct feed_divergence *d = &one->divergence;
-	autofree char *head = NULL, *recorded = NULL, *made = NULL;
-
-	if (one->end == ONE_DIVERGED) {
-		head = str_format("replay diverged from the recording: %s { ordinal: %llu }",
-			d->name, (unsigned long long)d->ordinal);
-		recorded = str_format("  recorded: %s", d->recorded);
-		made = str_format("  replayed: %s", d->made);
-		r->say(head);
-		r->say(recorded);
-		r->say(made);
-	} else if (r->parted) {
-		head = str_format("replay diverged from the recording: %s", r->parted);
-		r->say(head);
-	}
-}
-
-/* The lines at the end that explain the status. */
-static void say_end(const struct run *r, int status)
-{
-	const struct one_result *worst = r->second.end > ONE_DEADLOCK ? &r->second : &r->first;
-	autofree char *line = NULL;
-
-	if (worst == &r->second)
-		r->say("verify: the second run did not end by itself, so nothing could be "
-		       "compared");
-	if (worst->end == ONE_FAILED || worst->end == ONE_DIED)
-		say_failure(r, worst);
-	else if (worst->end == ONE_TIMEOUT)
-		r->say("timed out: everything in the sandbox was killed");
-	else if (r->o->verify && !r->was_compared && worst == &r->first && worst->end != ONE_CLOSED)
-		r->say("verify: the run was interrupted, so it was not made twice");
-	say_divergence(r, worst);
-	if (worst->oom)
-		r->say("the memory limit killed something; --memory raises it");
-	if (r->was_compared && difference_any(&r->difference))
-		verify_say(&r->difference, r->contract.deterministic, r->say);
-	if (status == 121 || (status == 122 && !notes_is_enforced(&r->first.notes))) {
-		say_interrupt(r);
-		say_reasons(r);
-		line = str_format("the guest exited %d but this run is NOT reproducible; see the "
-				  "messages above",
-			guest_status(&r->first));
-		r->say(line);
-	}
 }
 
 /* Where standard input comes from, when it is a stream. */
@@ -500,10 +363,21 @@ static char *overridden(const struct run *r)
 		(unsigned long long)r->contract.clock_step_ns);
 }
 
+static struct ending ending_of(const struct run *r)
+{
+	return (struct ending){.o = r->o,
+		.contract = &r->contract,
+		.first = &r->first,
+		.second = &r->second,
+		.difference = r->was_compared ? &r->difference : NULL,
+		.parted = r->parted};
+}
+
 int run_execute(const struct run_options *o, run_say *say, int *ret_status, char **ret_report,
 	struct error *err)
 {
 	struct run CLEANUP(run_finish) r;
+	struct ending ending;
 	bool wants_report = o->report || o->receipt || o->json;
 	autofree char *note = NULL;
 
@@ -523,9 +397,10 @@ int run_execute(const struct run_options *o, run_say *say, int *ret_status, char
 		notes_assume(&r.first.notes, REASON_CONTRACT_OVERRIDDEN, note);
 	if (take_written(&r, wants_report, err) < 0 || take_trace(&r, err) < 0)
 		return -1;
-	*ret_status = status_of(&r);
+	ending = ending_of(&r);
+	*ret_status = ending_status(&ending);
 	if (wants_report && take_report(&r, *ret_status, ret_report, err) < 0)
 		return -1;
-	say_end(&r, *ret_status);
+	ending_say(&ending, *ret_status, say);
 	return 0;
 }
