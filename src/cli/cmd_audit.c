@@ -3,13 +3,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "attest/seal.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/evidence.h"
+#include "cli/session.h"
 #include "cli/signed.h"
 #include "cli/store.h"
 
@@ -67,11 +67,8 @@ static int run_append(void *values, char **argv)
 		.resource_type = v->resource_type ? v->resource_type : "",
 		.resource_id = v->resource_id ? v->resource_id : ""};
 
-	if (!argv[0] || argv[1]) {
-		cli_say("audit append takes one argument, the type of the event, such as "
-			"deploy.start");
+	if (!cli_words_are(argv, 1, 1, "audit append TYPE"))
 		return 2;
-	}
 	if (v->details &&
 		json_read(v->details, strlen(v->details), AUDIT_LINE_MAX, &details, &err) < 0) {
 		error_fill_wrap(&err, "--details");
@@ -85,14 +82,7 @@ static int run_append(void *values, char **argv)
 	if (cli_audit_open(v->dir, v->key, AUDIT_APPEND, &a, &err) < 0 ||
 		audit_append(a, &e, hmac, &err) < 0)
 		return cli_fail(&err, err.code == ERR_TAMPERED ? 1 : 2);
-	if (v->json) {
-		json_t *o = json_object();
-
-		json_put(o, "hmac", json_str(hmac));
-		cli_print_json(o);
-	} else {
-		printf("%s\n", hmac);
-	}
+	cli_print_one(v->json, "hmac", hmac);
 	return 0;
 }
 
@@ -181,10 +171,8 @@ static int run_show(void *values, char **argv)
 	struct error err;
 	int found;
 
-	if (argv[0]) {
-		cli_say("audit show takes no arguments");
+	if (!cli_words_are(argv, 0, 0, "audit show"))
 		return 2;
-	}
 	if (cli_audit_open(v->dir, v->key, AUDIT_READ, &a, &err) < 0)
 		return cli_fail(&err, 2);
 	found = audit_head_find(a, &head, &err);
@@ -228,10 +216,8 @@ static int run_verify(void *values, char **argv)
 	bool anchored = true;
 	int status = 0;
 
-	if (argv[0]) {
-		cli_say("audit verify takes no arguments");
+	if (!cli_words_are(argv, 0, 0, "audit verify"))
 		return 2;
-	}
 	if (v->seal) {
 		status = read_seal(v, &seal, &anchored);
 		w.seal = &seal;
@@ -267,10 +253,8 @@ static int run_seal(void *values, char **argv)
 	struct audit_walk w = {.fault = say_fault};
 	struct error err;
 
-	if (argv[0]) {
-		cli_say("audit seal takes no arguments");
+	if (!cli_words_are(argv, 0, 0, "audit seal"))
 		return 2;
-	}
 	if (cli_signing_key(&k, &err) < 0 ||
 		cli_audit_open(v->dir, v->key, AUDIT_READ, &a, &err) < 0 ||
 		audit_walk(a, &w, &err) < 0)

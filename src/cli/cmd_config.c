@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/commands.h"
+#include "cli/session.h"
 #include "cli/store.h"
 #include "config/settings.h"
 
@@ -43,10 +44,8 @@ static int run_show(void *values, char **argv)
 	auto_json json_t *all = v->json ? json_object() : NULL;
 	struct error err;
 
-	if (argv[0]) {
-		cli_say("config show takes no arguments");
+	if (!cli_words_are(argv, 0, 0, "config show"))
 		return 2;
-	}
 	for (size_t i = 0; settings_name(i); i++)
 		if (show(settings_name(i), all, &err) < 0)
 			return cli_fail(&err, 2);

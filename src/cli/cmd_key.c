@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/evidence.h"
+#include "cli/session.h"
 #include "cli/store.h"
 
 struct values {
@@ -23,13 +24,6 @@ static const struct cli_option making[] = {
 	{0},
 };
 static const struct cli_option none[] = {{0}};
-
-static bool takes_nothing(char **argv, const char *complaint)
-{
-	if (argv[0])
-		cli_say(complaint);
-	return !argv[0];
-}
 
 static void print_key(const struct key_public *p, const struct key_public *old, bool json)
 {
@@ -89,7 +83,7 @@ static int run_new(void *values, char **argv)
 	struct key_public p;
 	struct error err;
 
-	if (!takes_nothing(argv, "key new takes no arguments"))
+	if (!cli_words_are(argv, 0, 0, "key new"))
 		return 2;
 	if (cli_keys_dir(&dir, &err) < 0 || passphrase_of(v, &passphrase, &err) < 0 ||
 		keyring_make(dir, passphrase, &p, &err) < 0 || record("key.new", &p, &err) < 0)
@@ -106,7 +100,7 @@ static int run_rotate(void *values, char **argv)
 	struct key_public p, old;
 	struct error err;
 
-	if (!takes_nothing(argv, "key rotate takes no arguments"))
+	if (!cli_words_are(argv, 0, 0, "key rotate"))
 		return 2;
 	if (cli_keys_dir(&dir, &err) < 0 || passphrase_of(v, &passphrase, &err) < 0 ||
 		keyring_rotate(dir, passphrase, &p, &old, &err) < 0 ||
@@ -139,7 +133,7 @@ static int run_show(void *values, char **argv)
 	struct error err;
 	int found;
 
-	if (!takes_nothing(argv, "key show takes no arguments"))
+	if (!cli_words_are(argv, 0, 0, "key show"))
 		return 2;
 	found = find_public(&p, &err);
 	if (found < 0)
@@ -160,7 +154,7 @@ static int run_jwks(void *values, char **argv)
 	struct error err;
 
 	(void)values;
-	if (!takes_nothing(argv, "key jwks takes no arguments"))
+	if (!cli_words_are(argv, 0, 0, "key jwks"))
 		return 2;
 	if (path && path[0]) {
 		struct key_public p;

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/evidence.h"
 #include "cli/recompute.h"
+#include "cli/session.h"
 #include "cli/signed.h"
 #include "cli/store.h"
 
@@ -90,10 +91,8 @@ static int run_verify(void *values, char **argv)
 	struct error err;
 
 	verdict_init(&verdict);
-	if (!argv[0] || argv[1]) {
-		cli_say("receipt verify takes one argument, the file");
+	if (!cli_words_are(argv, 1, 1, "receipt verify FILE"))
 		return 2;
-	}
 	if (cli_signed_read(argv[0], &v->anchor, &e, &verdict, &err) < 0 ||
 		(e.statement && check_statement(v, e.statement, &verdict, &err) < 0))
 		return cli_fail(&err, 2);
