@@ -66,6 +66,12 @@ static const struct row rows[] = {
 		REDIS("10000"), REDIS("10"), 30},
 };
 
+void must(int r, const struct error *e)
+{
+	if (r < 0)
+		errx(2, "%s", e->msg);
+}
+
 void least_add(struct least *l, uint64_t ns)
 {
 	l->failed = l->failed || ns == PROCESS_FAILED;
@@ -142,6 +148,21 @@ bool print_failed(const char *what, const char *target)
 {
 	print_row(what, target, "did not run", false);
 	return false;
+}
+
+bool print_ratio(const char *what, double target, const struct least *ours, const char *theirs_name,
+	const struct least *theirs)
+{
+	double ratio = (double)ours->ns / (double)theirs->ns;
+	char limit[32], measured[120];
+
+	snprintf(limit, sizeof(limit), "at most %gx", target);
+	if (theirs->failed)
+		return print_failed(what, limit);
+	snprintf(measured, sizeof(measured), "%.2fx (%.2f ms, %s %.2f ms)", ratio,
+		(double)ours->ns / 1e6, theirs_name, (double)theirs->ns / 1e6);
+	print_row(what, limit, measured, ratio <= target);
+	return ratio <= target;
 }
 
 /* True when the row's target was met. */

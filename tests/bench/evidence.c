@@ -23,12 +23,6 @@
 
 enum { MS = 1000000, APPENDS = 200, LINES = 100000, BLOB_MIB = 200 };
 
-static void must(int r, const struct error *e)
-{
-	if (r < 0)
-		errx(2, "%s", e->msg);
-}
-
 static struct audit *open_log(const struct bench *b, enum audit_mode mode)
 {
 	autofree char *dir = str_format("%s/audit", b->dir),
@@ -178,21 +172,6 @@ static void receipts(const struct bench *b, struct least *ours, struct least *op
 	must(remove_tree(top, "blob", &e), &e);
 }
 
-static bool ratio_row(const char *what, double target, const struct least *ours,
-	const char *theirs_name, const struct least *theirs)
-{
-	double ratio = (double)ours->ns / (double)theirs->ns;
-	char limit[32], measured[120];
-
-	snprintf(limit, sizeof(limit), "at most %gx", target);
-	if (theirs->failed)
-		return print_failed(what, limit);
-	snprintf(measured, sizeof(measured), "%.2fx (%.2f ms, %s %.2f ms)", ratio,
-		(double)ours->ns / MS, theirs_name, (double)theirs->ns / MS);
-	print_row(what, limit, measured, ratio <= target);
-	return ratio <= target;
-}
-
 bool evidence_rows(const struct bench *b)
 {
 	struct least append = {0}, bare = {0}, walk = {0}, check = {0}, openssl = {0};
@@ -208,12 +187,12 @@ bool evidence_rows(const struct bench *b)
 		walks(b, &walk);
 	remove_log(b);
 	receipts(b, &check, &openssl);
-	met = ratio_row("append to the audit log", 1.5, &append, "write and fsync", &bare);
+	met = print_ratio("append to the audit log", 1.5, &append, "write and fsync", &bare);
 	snprintf(measured, sizeof(measured), "%.2f s", (double)walk.ns / 1e9);
 	print_row("100,000 records of it verified (a million: 10 s)", "at most 1 s", measured,
 		walk.ns <= 1000ull * MS);
 	met = walk.ns <= 1000ull * MS && met;
-	return ratio_row("objects of a receipt hashed again, 200 MiB", 1.1, &check,
+	return print_ratio("objects of a receipt hashed again, 200 MiB", 1.1, &check,
 		       "`openssl dgst`", &openssl) &&
 	       met;
 }

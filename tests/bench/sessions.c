@@ -25,12 +25,6 @@ struct work {
 	char *mib;
 };
 
-static void must(int r, const struct error *e)
-{
-	if (r < 0)
-		errx(2, "%s", e->msg);
-}
-
 static void create(struct work *w)
 {
 	auto_manifest struct manifest m = {0};

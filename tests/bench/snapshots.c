@@ -30,12 +30,6 @@ struct work {
 	struct least openssl, copy, walk, put, second;
 };
 
-static void must(int r, const struct error *e)
-{
-	if (r < 0)
-		errx(2, "%s", e->msg);
-}
-
 /* Bytes that no two files have in common. */
 static void write_file(struct work *w, int number)
 {
@@ -137,21 +131,6 @@ static void round_of(struct work *w)
 	settle(w);
 }
 
-static bool row(const char *what, double target, const struct least *ours, const char *theirs_name,
-	const struct least *theirs)
-{
-	char limit[32], measured[120];
-	double ratio = (double)ours->ns / (double)theirs->ns;
-
-	snprintf(limit, sizeof(limit), "at most %gx", target);
-	if (theirs->failed)
-		return print_failed(what, limit);
-	snprintf(measured, sizeof(measured), "%.2fx (%.0f ms, %s %.0f ms)", ratio,
-		(double)ours->ns / MS, theirs_name, (double)theirs->ns / MS);
-	print_row(what, limit, measured, ratio <= target);
-	return ratio <= target;
-}
-
 bool snapshot_rows(const struct bench *b)
 {
 	struct work w = {.b = b};
@@ -176,13 +155,13 @@ bool snapshot_rows(const struct bench *b)
 	settle(&w);
 	for (int i = 0; i < b->rounds; i++)
 		round_of(&w);
-	met = row("hash of a tree of 10,000 entries, 206 MB", 1.5, &w.walk, "`openssl dgst`",
-		&w.openssl);
-	met = row("snapshot of it into the store, durable", 1.3, &w.put, "`cp` and fsync",
+	met = print_ratio("hash of a tree of 10,000 entries, 206 MB", 1.5, &w.walk,
+		"`openssl dgst`", &w.openssl);
+	met = print_ratio("snapshot of it into the store, durable", 1.3, &w.put, "`cp` and fsync",
 		      &w.copy) &&
 	      met;
-	met = row("another after 200 files changed, durable, against the hash of the first", 1,
-		      &w.second, "hash", &w.walk) &&
+	met = print_ratio("another after 200 files changed, durable, against the hash of the first",
+		      1, &w.second, "hash", &w.walk) &&
 	      met;
 	close(w.tree);
 	must(remove_tree(w.top, "tree", &e), &e);

@@ -135,13 +135,13 @@ def main():
         tap.case("a session to complete", [] if session.startswith("s-") else [made.tell()])
         for shell in START:
             if not shutil.which(shell):
-                tap.case(f"{shell}", [], skip=f"{shell} is not installed")
+                tap.case(shell, [f"{shell} is not installed: scripts/deps test"])
             else:
                 typed(tap, shell, home, env, session)
         if shutil.which("fish"):
             asked(tap, home, env, session)
         else:
-            tap.case("fish", [], skip="fish is not installed")
+            tap.case("fish", ["fish is not installed: scripts/deps test"])
         run([SANDGLASS, "session", "destroy", session], env=env, cwd=home)
     tap.finish()
 
