@@ -30,6 +30,7 @@ struct db_rows {
 struct db {
 	sqlite3 *handle;
 	struct db_rows *statements;
+	unsigned wait_ms;
 };
 
 /* SQLite's answers as ours. */
@@ -47,8 +48,8 @@ static int fail(struct db *d, int r, struct error *err, const char *what)
 		if (rows[i].answer == (r & 0xff))
 			code = rows[i].code;
 	if (code == ERR_BUSY)
-		return error_set(err, code, "%s: another process has held the database for %d s",
-			what, WAIT_MS / 1000);
+		return error_set(err, code, "%s: another process has held the database for %u.%u s",
+			what, d->wait_ms / 1000, d->wait_ms / 100 % 10);
 	return error_set(err, code, "%s: %.300s", what,
 		d->handle ? sqlite3_errmsg(d->handle) : sqlite3_errstr(r));
 }
@@ -91,8 +92,7 @@ void db_rollback(struct db_transaction *t)
 	t->db = NULL;
 }
 
-/* One number that a PRAGMA tells. */
-static int pragma(struct db *d, const char *sql, int64_t *ret, struct error *err)
+int db_number(struct db *d, const char *sql, int64_t *ret, struct error *err)
 {
 	sqlite3_stmt *s = NULL;
 	int r = sqlite3_prepare_v2(d->handle, sql, -1, &s, NULL);
@@ -105,21 +105,32 @@ static int pragma(struct db *d, const char *sql, int64_t *ret, struct error *err
 	return r == SQLITE_ROW ? 0 : fail(d, r, err, "read the database");
 }
 
+/* Whether it is of the schema's version already, which needs no lock to see. */
+static int is_current(struct db *d, const struct db_schema *schema, struct error *err)
+{
+	int64_t id = 0, version = 0;
+
+	if (db_number(d, "PRAGMA application_id", &id, err) < 0 ||
+		db_number(d, "PRAGMA user_version", &version, err) < 0)
+		return -1;
+	return (uint32_t)id == schema->application_id && version == schema->count;
+}
+
 static int migrate(struct db *d, const struct db_schema *schema, struct error *err)
 {
 	auto_transaction struct db_transaction t = {0};
 	int64_t id = 0, version = 0;
 	char text[100];
 
-	if (db_begin(d, &t, err) < 0 || pragma(d, "PRAGMA application_id", &id, err) < 0 ||
-		pragma(d, "PRAGMA user_version", &version, err) < 0)
+	if (db_begin(d, &t, err) < 0 || db_number(d, "PRAGMA application_id", &id, err) < 0 ||
+		db_number(d, "PRAGMA user_version", &version, err) < 0)
 		return -1;
 	if ((uint32_t)id != schema->application_id && (id != 0 || version != 0))
 		return error_set(err, ERR_FORMAT, "this database is of another program");
 	if (id == 0) {
 		int64_t tables = 0;
 
-		if (pragma(d, "SELECT count(*) FROM sqlite_schema", &tables, err) < 0)
+		if (db_number(d, "SELECT count(*) FROM sqlite_schema", &tables, err) < 0)
 			return -1;
 		if (tables > 0)
 			return error_set(err, ERR_FORMAT, "this database is of another program");
@@ -147,26 +158,48 @@ static int make_file(const char *path, struct error *err)
 	return fd < 0 ? error_sys(err, "open '%.300s'", path) : 0;
 }
 
-int db_open(const char *path, const struct db_schema *schema, struct db **ret, struct error *err)
+int db_open_bare(const char *path, unsigned wait_ms, struct db **ret, struct error *err)
 {
-	static const char settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-				       "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF";
 	auto_db struct db *d = mem_alloc(sizeof(*d));
 	int r;
 
-	if (make_file(path, err) < 0)
-		return -1;
+	d->wait_ms = wait_ms ? wait_ms : WAIT_MS;
+	/* SQLite tells neither of these by a name of its own. */
+	if (access(path, F_OK) < 0)
+		return error_sys(err, "open '%.300s'", path);
 	r = sqlite3_open_v2(path, &d->handle,
 		SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
 	if (r == SQLITE_OK)
-		r = sqlite3_busy_timeout(d->handle, WAIT_MS);
+		r = sqlite3_busy_timeout(d->handle, (int)d->wait_ms);
 	if (r != SQLITE_OK) {
 		fail(d, r, err, "open the database");
 		return error_wrap(err, "'%.200s'", path);
 	}
 	/* What is in the file may not do what a statement of ours does not say. */
 	sqlite3_db_config(d->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	if (db_run(d, settings, err) < 0 || migrate(d, schema, err) < 0)
+	*ret = take_ptr(d);
+	return 0;
+}
+
+int db_adopt(struct db *d, const struct db_schema *schema, struct error *err)
+{
+	static const char settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+				       "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF";
+	int current;
+
+	if (db_run(d, settings, err) < 0)
+		return -1;
+	current = is_current(d, schema, err);
+	return current < 0 ? -1 : current ? 0 : migrate(d, schema, err);
+}
+
+int db_open(const char *path, const struct db_schema *schema, struct db **ret, struct error *err)
+{
+	auto_db struct db *d = NULL;
+
+	if (make_file(path, err) < 0 || db_open_bare(path, 0, &d, err) < 0)
+		return -1;
+	if (!d || db_adopt(d, schema, err) < 0)
 		return error_wrap(err, "'%.200s'", path);
 	*ret = take_ptr(d);
 	return 0;
@@ -224,6 +257,12 @@ static int bind_one(sqlite3_stmt *s, int at, char type, va_list *ap)
 	switch (type) {
 	case 't':
 		return sqlite3_bind_text(s, at, va_arg(*ap, const char *), -1, SQLITE_TRANSIENT);
+	case 'n': {
+		const char *text = va_arg(*ap, const char *);
+		size_t len = va_arg(*ap, size_t);
+
+		return sqlite3_bind_text64(s, at, text, len, SQLITE_TRANSIENT, SQLITE_UTF8);
+	}
 	case 'i':
 		return sqlite3_bind_int64(s, at, va_arg(*ap, int64_t));
 	case 'b': {
@@ -281,6 +320,11 @@ int db_next(struct db_rows *s, struct error *err)
 const char *db_text(struct db_rows *s, int column)
 {
 	return (const char *)sqlite3_column_text(s->statement, column);
+}
+
+size_t db_text_len(struct db_rows *s, int column)
+{
+	return (size_t)sqlite3_column_bytes(s->statement, column);
 }
 
 int64_t db_int(struct db_rows *s, int column)

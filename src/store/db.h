@@ -29,6 +29,13 @@ struct db_schema {
  */
 MUST_CHECK int db_open(
 	const char *path, const struct db_schema *schema, struct db **ret, struct error *err);
+/*
+ * The same in two steps, for a file that may be of several programs: opened as it is, ERR_MISSING
+ * when it is absent, and nothing in it changed; then taken for one of ours. wait_ms is how long
+ * other processes are waited for, 0 is 10 s.
+ */
+MUST_CHECK int db_open_bare(const char *path, unsigned wait_ms, struct db **ret, struct error *err);
+MUST_CHECK int db_adopt(struct db *d, const struct db_schema *schema, struct error *err);
 void db_close(struct db *d);
 void db_cleanup(struct db **d);
 #define auto_db CLEANUP(db_cleanup)
@@ -36,9 +43,12 @@ void db_cleanup(struct db **d);
 /* SQL without results, several statements. */
 MUST_CHECK int db_run(struct db *d, const char *sql, struct error *err);
 
+/* The number that a statement of one row and column tells, such as a PRAGMA. */
+MUST_CHECK int db_number(struct db *d, const char *sql, int64_t *ret, struct error *err);
+
 /*
- * BEGIN IMMEDIATE; rolled back by the cleaner unless db_commit came. Waits 10 s for other writers,
- * then ERR_BUSY.
+ * BEGIN IMMEDIATE; rolled back by the cleaner unless db_commit came. Waits for other
+ * writers, then ERR_BUSY.
  */
 struct db_transaction {
 	struct db *db; /* NULL: none is open */
@@ -50,8 +60,8 @@ void db_rollback(struct db_transaction *t);
 
 /*
  * A prepared statement with its parameters bound. types: a letter for each argument: 't' const char
- * * (NULL is SQL's), 'i' int64_t, 'b' const void * and size_t. Kept and used again by its text, so
- * sql has to be a literal.
+ * * (NULL is SQL's), 'n' const char * and size_t, 'i' int64_t, 'b' const void * and size_t. Kept
+ * and used again by its text, so sql has to be a literal.
  */
 struct db_rows;
 MUST_CHECK int db_query(struct db *d, struct db_rows **ret, struct error *err, const char *sql,
@@ -60,6 +70,7 @@ MUST_CHECK int db_query(struct db *d, struct db_rows **ret, struct error *err, c
 MUST_CHECK int db_next(struct db_rows *r, struct error *err);
 /* Columns of the row, from 0; valid until the next db_next. NULL for SQL's NULL. */
 const char *db_text(struct db_rows *r, int column);
+size_t db_text_len(struct db_rows *r, int column); /* after db_text */
 int64_t db_int(struct db_rows *r, int column);
 const void *db_blob(struct db_rows *r, int column, size_t *ret_len);
 void db_rows_cleanup(struct db_rows **r);
