@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tries the pack: one asks, and what behaviors do about it is done.
+'use strict';
+
+exports.main = (runtime) => {
+	runtime.append('greeting.asked', { name: 'world' });
+	runtime.runUntilIdle();
+};
