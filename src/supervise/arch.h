@@ -59,6 +59,8 @@ bool arch_is_in_call(const struct regs *regs);
 uint64_t arch_ip(const struct regs *regs);
 void arch_set_ip(struct regs *regs, uint64_t ip);
 uint64_t arch_sp(const struct regs *regs);
+/* Which of the words that struct regs consists of holds the condition flags. */
+extern const unsigned arch_flags_word;
 /* Length of the system call instruction: it stands right before the ip of a call's stop. */
 extern const unsigned arch_insn_length;
 /* At a seccomp stop: whether the number may be exchanged. Not where the kernel emulates a call

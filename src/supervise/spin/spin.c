@@ -34,6 +34,8 @@ enum {
  */
 static const uint64_t force_first_ns = 5000000000, force_doubtful_ns = 60000000000,
 		      force_again_ns = 50000000;
+/* CPU time after which a task that seems to compute is looked at for a count. */
+static const uint64_t count_first_ns = 2000000000;
 /* CPU time without a stop, while a timer is armed, after which that is told. */
 static const uint64_t tell_timer_ns = 10000000000;
 
@@ -189,7 +191,7 @@ static void give_way(struct task *t)
 /* It recurs, and what it does meanwhile is not nothing. */
 static void force(struct task *t, const struct spin_finding *f)
 {
-	bool doubtful = f->moved_count > 1 || f->awaits == WORDS_STACK;
+	bool doubtful = f->moved_count + f->counters > 1 || f->awaits == WORDS_STACK;
 	uint64_t limit = doubtful ? force_doubtful_ns : force_first_ns;
 	char place[256];
 
@@ -206,6 +208,10 @@ static void force(struct task *t, const struct spin_finding *f)
 		report_not_enforced(REASON_IMPURE_SPIN,
 			"task %u spins at %s and changes memory at %#llx meanwhile", t->ordinal,
 			place, (unsigned long long)f->moved);
+	else if (f->counters)
+		report_not_enforced(REASON_IMPURE_SPIN,
+			"task %u spins at %s and counts in a register meanwhile", t->ordinal,
+			place);
 	else
 		report_not_enforced(REASON_IMPURE_SPIN,
 			"task %u spins at %s, and what it does there is not known", t->ordinal,
@@ -232,10 +238,24 @@ static void fire_timer(struct task *t, const struct regs *regs)
 	spin_restart();
 }
 
+/* A spin that counts in a register looks like computing; only after a while is it worth a look. */
+static enum spin_verdict examine(struct task *t)
+{
+	unsigned steps = watch.steps;
+	enum spin_verdict verdict;
+
+	if (is_alone() && steps > ALONE_STEPS)
+		steps = ALONE_STEPS;
+	verdict = spin_examine(t, steps, 0, &finding);
+	if (verdict == SPIN_COMPUTES && !t->forced && !is_alone() &&
+		watch.times.cpu_ns - watch.cpu_ns >= count_first_ns)
+		verdict = spin_examine_count(t, &finding);
+	return verdict;
+}
+
 bool spin_on_stop(struct task *t)
 {
 	struct regs regs;
-	unsigned steps = watch.steps;
 
 	if (!watch.asked)
 		return false;
@@ -246,9 +266,7 @@ bool spin_on_stop(struct task *t)
 		fire_timer(t, &regs);
 		return true;
 	}
-	if (is_alone() && steps > ALONE_STEPS)
-		steps = ALONE_STEPS;
-	switch (spin_examine(t, steps, 0, &finding)) {
+	switch (examine(t)) {
 	case SPIN_PURE:
 		sleep_on(t, &finding);
 		break;
@@ -257,7 +275,10 @@ bool spin_on_stop(struct task *t)
 			wait_longer(); /* it would give way to nobody */
 			break;
 		}
-		if (watch.wait > 4)
+		/* That nothing else recurs takes all the steps each time. */
+		if (finding.counters)
+			wait_longer();
+		else if (watch.wait > 4)
 			watch.wait = 4;
 		force(t, &finding);
 		break;

@@ -27,6 +27,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <linux/audit.h>
+#include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -42,6 +43,8 @@
 enum { X_NUMBER = 8, NO_CALL = -1 };
 
 const unsigned arch_insn_length = 4;
+const unsigned arch_flags_word =
+	offsetof(struct user_regs_struct, pstate) / sizeof(unsigned long long);
 const uint32_t arch_audit = AUDIT_ARCH_AARCH64;
 const bool arch_has_atomics = false;
 const uint32_t arch_nr_limit = 0x3fffffff; /* there is no foreign range; the call -1 is beyond */

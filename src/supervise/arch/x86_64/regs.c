@@ -9,6 +9,8 @@
 #include "supervise/engine/call.h"
 
 const unsigned arch_insn_length = 2;
+const unsigned arch_flags_word =
+	offsetof(struct user_regs_struct, eflags) / sizeof(unsigned long long);
 const uint32_t arch_audit = AUDIT_ARCH_X86_64;
 const bool arch_has_atomics = true;
 const uint32_t arch_nr_limit = 0x3fffffff; /* from __X32_SYSCALL_BIT on it is x32 */
