@@ -17,6 +17,7 @@
 #include "sandbox/owner.h"
 
 enum { SOURCE_MAX = 1 << 30 };
+#define STAGING "incoming"
 
 char *hostdir_path(const struct sandbox *s)
 {
@@ -44,6 +45,25 @@ struct repo_source hostdir_repo(const struct sandbox *s)
 	return source;
 }
 
+/* Where files are until they are whole: beside the workspace, so on the same file system. */
+static int open_staging(const struct sandbox *s, int *ret, struct error *err)
+{
+	autofree char *path = path_join(s->home, STAGING);
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return error_sys(err, "make '%.300s'", path);
+	*ret = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return *ret < 0 ? error_sys(err, "open '%.300s'", path) : 0;
+}
+
+/* What killed writers have left there. Nobody else may be at work. */
+static int sweep_staging(const struct sandbox *s, struct error *err)
+{
+	autoclose int home = open(s->home, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return home < 0 ? error_sys(err, "'%.300s'", s->home) : remove_tree(home, STAGING, err);
+}
+
 static int fill_file(const struct inside *in, const struct manifest_file *f, struct error *err)
 {
 	autofree char *data = NULL;
@@ -65,12 +85,13 @@ static int fill_file(const struct inside *in, const struct manifest_file *f, str
 
 int hostdir_fill(struct sandbox *s, struct error *err)
 {
-	autoclose int dir = -1;
+	autoclose int dir = -1, staging = -1;
 	struct inside in = {.root = s->manifest.root};
 
-	if (hostdir_open(s, &dir, err) < 0)
+	if (hostdir_open(s, &dir, err) < 0 || open_staging(s, &staging, err) < 0)
 		return -1;
 	in.dir = dir;
+	in.staging = staging;
 	for (size_t i = 0; i < s->manifest.file_count; i++)
 		if (fill_file(&in, &s->manifest.files[i], err) < 0)
 			return error_wrap(err, "manifest: files[%zu]", i);
@@ -165,17 +186,19 @@ int hostdir_read(struct sandbox *s, const char *path, size_t max, char **ret, si
 
 	if (hostdir_open(s, &dir, err) < 0)
 		return -1;
-	return inside_read(&(struct inside){dir, s->manifest.root}, path, max, ret, ret_len, err);
+	return inside_read(
+		&(struct inside){dir, s->manifest.root, -1}, path, max, ret, ret_len, err);
 }
 
 int hostdir_write(struct sandbox *s, const char *path, const void *data, size_t len, unsigned mode,
 	struct error *err)
 {
-	autoclose int dir = -1;
+	autoclose int dir = -1, staging = -1;
 
-	if (hostdir_open(s, &dir, err) < 0)
+	if (hostdir_open(s, &dir, err) < 0 || open_staging(s, &staging, err) < 0)
 		return -1;
-	return inside_write(&(struct inside){dir, s->manifest.root}, path, data, len, mode, err);
+	return inside_write(
+		&(struct inside){dir, s->manifest.root, staging}, path, data, len, mode, err);
 }
 
 int hostdir_ls(struct sandbox *s, const char *path, struct sandbox_names *ret, struct error *err)
@@ -184,7 +207,7 @@ int hostdir_ls(struct sandbox *s, const char *path, struct sandbox_names *ret, s
 
 	if (hostdir_open(s, &dir, err) < 0)
 		return -1;
-	return inside_ls(&(struct inside){dir, s->manifest.root}, path, ret, err);
+	return inside_ls(&(struct inside){dir, s->manifest.root, -1}, path, ret, err);
 }
 
 struct freezing {
@@ -219,7 +242,8 @@ int hostdir_freeze(struct sandbox *s, struct cas *c, const struct snapshot_polic
 	autoclose int dir = -1;
 	struct freezing f = {.policy = &p, .cas = c};
 
-	if (hostdir_open(s, &dir, err) < 0 || load_special(s, &special, err) < 0)
+	if (hostdir_open(s, &dir, err) < 0 || load_special(s, &special, err) < 0 ||
+		sweep_staging(s, err) < 0)
 		return -1;
 	p.special = special;
 	f.dir = dir;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -237,25 +238,77 @@ int inside_read(const struct inside *in, const char *path, size_t max, char **re
 	return fd_slurp(fd, max, ret, ret_len, err) < 0 ? error_wrap(err, "'%.300s'", path) : 0;
 }
 
-static int replace(const struct walk *w, const void *data, size_t len, unsigned mode,
+static int put_data(const struct walk *w, int fd, const void *data, size_t len, unsigned mode,
+	struct error *err)
+{
+	if (fd_write_all(fd, data, len, err) < 0)
+		return error_wrap(err, "'%.300s'", w->given);
+	return fchmod(fd, (mode_t)mode) < 0 ? error_sys(err, "'%.300s'", w->given) : 0;
+}
+
+/* 0: it is in place; 1: it cannot be from there. */
+static int move_in(const struct walk *w, int from, const char *name, struct error *err)
+{
+	if (fault_point("sandbox: put a file in place") == 0 &&
+		renameat(from, name, here(w), w->last) == 0)
+		return 0;
+	return errno == EXDEV ? 1 : error_sys(err, "'%.300s'", w->given);
+}
+
+/* By a name outside the workspace, where neither the guest nor a snapshot would see it. */
+static int replace_from(const struct walk *w, const void *data, size_t len, unsigned mode,
 	const char *temp, struct error *err)
 {
+	int staging = w->in->staging, r;
 	autoclose int fd =
-		openat(here(w), temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		staging < 0 ? -1
+			    : openat(staging, temp,
+				      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (staging < 0)
+		return 1;
+	if (fd < 0)
+		return error_sys(err, "'%.300s'", w->given);
+	r = put_data(w, fd, data, len, mode, err);
+	if (r == 0)
+		r = move_in(w, staging, temp, err);
+	if (r != 0)
+		unlinkat(staging, temp, 0);
+	return r;
+}
+
+/*
+ * What a descriptor alone leads to until it is whole. A file that is there already can only be
+ * replaced by one that has a name: between the last two calls a kill leaves it.
+ */
+static int replace_by_name(const struct walk *w, const void *data, size_t len, unsigned mode,
+	const char *temp, struct error *err)
+{
+	autoclose int fd = openat(here(w), ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+	bool is_named = fd < 0;
+	char link[32];
 
 	/* One of that name is somebody else's, and stays. */
 	if (fd < 0)
+		fd = openat(
+			here(w), temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
 		return error_sys(err, "'%.300s'", w->given);
-	if (fd_write_all(fd, data, len, err) < 0) {
-		error_wrap(err, "'%.300s'", w->given);
-	} else if (fchmod(fd, (mode_t)mode) < 0 ||
-		   fault_point("sandbox: put a file in place") < 0 ||
-		   renameat(here(w), temp, here(w), w->last) < 0) {
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (put_data(w, fd, data, len, mode, err) == 0) {
+		if (!is_named && !w->st.st_mode &&
+			fault_point("sandbox: put a file in place") == 0 &&
+			linkat(AT_FDCWD, link, here(w), w->last, AT_SYMLINK_FOLLOW) == 0)
+			return 0;
+		if (!is_named && linkat(AT_FDCWD, link, here(w), temp, AT_SYMLINK_FOLLOW) < 0)
+			return error_sys(err, "'%.300s'", w->given);
+		is_named = true;
+		if (renameat(here(w), temp, here(w), w->last) == 0)
+			return 0;
 		error_sys(err, "'%.300s'", w->given);
-	} else {
-		return 0;
 	}
-	unlinkat(here(w), temp, 0);
+	if (is_named)
+		unlinkat(here(w), temp, 0);
 	return -1;
 }
 
@@ -264,6 +317,7 @@ int inside_write(const struct inside *in, const char *path, const void *data, si
 {
 	auto_walk struct walk w = {0};
 	char temp[] = ".sandglass-0123456789abcdef";
+	int r;
 
 	if (walk(&w, in, path, true, err) < 0)
 		return -1;
@@ -273,7 +327,8 @@ int inside_write(const struct inside *in, const char *path, const void *data, si
 		return error_set(err, ERR_UNSUPPORTED, "'%.300s' is no regular file", path);
 	/* A name that the guest cannot have taken. */
 	random_hex(strchr(temp, '-') + 1, 16);
-	return replace(&w, data, len, mode, temp, err);
+	r = replace_from(&w, data, len, mode, temp, err);
+	return r <= 0 ? r : replace_by_name(&w, data, len, mode, temp, err);
 }
 
 int inside_ls(

@@ -15,6 +15,7 @@
 struct inside {
 	int dir; /* borrowed */
 	const char *root;
+	int staging; /* a directory where files are written before they come in; borrowed, or -1 */
 };
 
 /* As in struct sandbox_driver. */

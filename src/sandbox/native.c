@@ -60,8 +60,8 @@ static int exec(struct sandbox *s, const struct sandbox_exec *x, struct sandbox_
 	autoclose int dir = -1, at = -1;
 
 	if (hostdir_open(s, &dir, err) < 0 ||
-		inside_open_dir(&(struct inside){dir, s->manifest.root}, x->cwd ? x->cwd : ".", &at,
-			&real, err) < 0)
+		inside_open_dir(&(struct inside){dir, s->manifest.root, -1}, x->cwd ? x->cwd : ".",
+			&at, &real, err) < 0)
 		return -1;
 	cwd = str_format("%s%s%s", s->manifest.root, real[0] ? "/" : "", real);
 	return container_exec(&s->manifest, path, cwd, x, ret, err);

@@ -96,7 +96,7 @@ static int exec(struct sandbox *s, const struct sandbox_exec *x, struct sandbox_
 			0 ||
 		environment_add(&c, (const char *const *)x->env, added, "env", err) < 0 ||
 		hostdir_open(s, &dir, err) < 0 ||
-		inside_open_dir(&(struct inside){dir, s->manifest.root}, x->cwd ? x->cwd : ".",
+		inside_open_dir(&(struct inside){dir, s->manifest.root, -1}, x->cwd ? x->cwd : ".",
 			&cwd, NULL, err) < 0)
 		return -1;
 	return keeper_exec(cwd, c.env,

@@ -91,6 +91,18 @@ static int fork_one(struct session_store *s, const char *id, struct error *err)
 	return session_open(s, id, &one, err) < 0 ? -1 : session_fork(one, 3, 0, ids, err);
 }
 
+/* A file over one that is there, and a new one. */
+static int write_two(struct session_store *s, const char *id, struct error *err)
+{
+	auto_session struct session *one = NULL;
+
+	return session_open(s, id, &one, err) < 0 ||
+			       session_write(one, "d/f", "x", 1, 0644, err) < 0 ||
+			       session_write(one, "d/g", "x", 1, 0644, err) < 0
+		       ? -1
+		       : 0;
+}
+
 /* The verb in a process of its own with a fault at this step: 0 done, 1 failed, 2 killed. */
 static int in_a_process(verb *v, const char *id, int step, bool kills)
 {
@@ -116,9 +128,21 @@ static int in_a_process(verb *v, const char *id, int step, bool kills)
 	return WEXITSTATUS(status);
 }
 
+/* Nothing but what somebody asked for, however many writers were killed. */
+static int check_names(const struct sandbox_names *top, const struct sandbox_names *names)
+{
+	assert_int_equal(top->count, 1);
+	assert_string_equal(top->items[0], "d");
+	assert_in_range(names->count, 1, 2);
+	for (size_t i = 0; i < names->count; i++)
+		assert_string_equal(names->items[i], i ? "g" : "f");
+	return 0;
+}
+
 static int check_whole(void *arg, const struct session_record *r, struct error *err)
 {
 	auto_session_store struct session_store *s = NULL;
+	auto_sandbox_names struct sandbox_names top = {0}, names = {0};
 	auto_session struct session *one = NULL;
 	autofree char *data = NULL;
 	size_t len;
@@ -128,7 +152,9 @@ static int check_whole(void *arg, const struct session_record *r, struct error *
 		session_read(one, "d/f", 100, &data, &len, err) < 0)
 		return -1;
 	assert_string_equal(data, "x");
-	return 0;
+	return session_ls(one, ".", &top, err) < 0 || session_ls(one, "d", &names, err) < 0
+		       ? -1
+		       : check_names(&top, &names);
 }
 
 /* Every session that is listed is whole; how many there are. */
@@ -195,7 +221,7 @@ static void walk(verb *v, bool kills)
 			fail_msg("%s", err.msg);
 	}
 	assert_int_equal(ended, 0);
-	assert_true(step > 5);
+	assert_true(step > (v == write_two ? 1 : 5));
 }
 
 static void killed_creates_leave_nothing(void **state)
@@ -246,6 +272,12 @@ static void failed_forks_leave_none(void **state)
 	walk(fork_one, false);
 }
 
+static void killed_writes_are_never_seen(void **state)
+{
+	(void)state;
+	walk(write_two, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +289,7 @@ int main(void)
 		cmocka_unit_test(failed_snapshots_hurt_nobody),
 		cmocka_unit_test(killed_forks_leave_whole_ones),
 		cmocka_unit_test(failed_forks_leave_none),
+		cmocka_unit_test(killed_writes_are_never_seen),
 	};
 
 	return cmocka_run_group_tests(tests, make_home, remove_home);
