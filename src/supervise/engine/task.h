@@ -40,6 +40,8 @@ struct itimer {
 	bool rests; /* it came due, and goes on when its signal is taken */
 };
 
+enum { CPU_LIMITS = 2 };
+
 struct process {
 	pid_t pid;
 	uint32_t ordinal; /* from 1 in order of creation */
@@ -67,7 +69,7 @@ struct process {
 	struct cpu_limit {
 		bool is_set;
 		uint64_t soft, hard;
-	} cpu_limits[2];
+	} cpu_limits[CPU_LIMITS];
 	int pidfd;	      /* for pidfd_getfd; opened when first needed, -1 before */
 	uint64_t end_ns;      /* of a zombie: CLOCK_MONOTONIC at its death */
 	uint64_t children_ns; /* CPU time of the children that it waited for, and of theirs */

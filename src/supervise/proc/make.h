@@ -29,7 +29,8 @@ procfs_maker make_boot_id, make_cpuinfo, make_loadavg, make_meminfo, make_stat, 
 	make_uuid, make_hostname, make_vmstat;
 /* proc/task.c */
 procfs_maker make_task_fdinfo, make_task_io, make_task_sched, make_task_stat, make_task_statm,
-	make_task_status, make_task_maps, make_task_smaps, make_task_inherited, make_task_numa_maps;
+	make_task_status, make_task_maps, make_task_smaps, make_task_inherited, make_task_numa_maps,
+	make_task_limits;
 /* proc/net.c */
 procfs_maker make_net_inet, make_net_unix;
 /* proc/sysvipc.c */

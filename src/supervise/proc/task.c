@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/mem.h"
 #include "supervise/engine/clock.h"
@@ -155,6 +156,46 @@ int make_task_status(const struct procfs_who *who, struct bytes *out)
 	for (rest = text; (line = strsep(&rest, "\n")) != NULL;)
 		if (line[0] != '\0')
 			put_status_line(who, line, size_kib, out);
+	return 0;
+}
+
+/* As the kernel prints them: proc_pid_limits in fs/proc/base.c. */
+static void put_limit(
+	struct bytes *out, const char *name, const struct cpu_limit *l, const char *unit)
+{
+	const uint64_t values[] = {l->soft, l->hard};
+
+	procfs_printf(out, "%-25s", name);
+	for (size_t i = 0; i < ARRAY_LEN(values); i++)
+		if (values[i] == RLIM_INFINITY)
+			procfs_printf(out, " %-20s", "unlimited");
+		else
+			procfs_printf(out, " %-20" PRIu64, values[i]);
+	procfs_printf(out, " %-10s\n", unit);
+}
+
+/* The limits on CPU time are kept by us, and the kernel's are none (sys/policy.c). */
+int make_task_limits(const struct procfs_who *who, struct bytes *out)
+{
+	static const char *const names[] = {"Max cpu time", "Max realtime timeout"};
+	static const char *const units[] = {"seconds", "us"};
+	autofree char *text = NULL;
+	char *rest = NULL, *line = NULL;
+
+	if (procfs_native(who, &text) != 0)
+		return -1;
+	for (rest = text; (line = strsep(&rest, "\n")) != NULL;) {
+		int kept = -1;
+
+		for (int i = 0; i < CPU_LIMITS; i++)
+			if (who->process && who->process->cpu_limits[i].is_set &&
+				strncmp(line, names[i], strlen(names[i])) == 0)
+				kept = i;
+		if (kept >= 0)
+			put_limit(out, names[kept], &who->process->cpu_limits[kept], units[kept]);
+		else if (line[0] != '\0')
+			procfs_printf(out, "%s\n", line);
+	}
 	return 0;
 }
 
