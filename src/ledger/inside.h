@@ -78,6 +78,9 @@ struct ledger_writer {
 void ledger_writer_move(
 	struct ledger_writer *w, uint64_t seq, uint64_t number, uint64_t time_ns, const char *id);
 
+/* Whether an event may be appended at all; what it follows is not looked at. */
+MUST_CHECK int ledger_check_new(const struct ledger_new *e, struct error *err);
+
 void ledger_ulid(char ret[LEDGER_ULID]);
 /* Now, as YYYY-MM-DDTHH:MM:SSZ. */
 void ledger_now(char ret[LEDGER_TIME_SIZE]);

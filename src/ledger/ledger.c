@@ -281,7 +281,7 @@ const char *ledger_writer_id(const struct ledger_writer *w)
 	return w->id;
 }
 
-static int check_new(const struct ledger_new *e, struct error *err)
+int ledger_check_new(const struct ledger_new *e, struct error *err)
 {
 	struct raw payload;
 
@@ -324,7 +324,7 @@ static int append_all(struct ledger_writer *w, const struct ledger_new *events, 
 			"run %s has grown since: another writer has appended to it", w->run.id);
 	block = is_block ? w->seq + count : 0;
 	for (size_t i = 0; i < count; i++)
-		if (check_new(&events[i], err) < 0 ||
+		if (ledger_check_new(&events[i], err) < 0 ||
 			w->ledger->ops->append(w, &events[i], block, err) < 0)
 			return error_wrap(err, "event %zu of %zu", i + 1, count);
 	return 0;
