@@ -281,6 +281,11 @@ const char *ledger_writer_id(const struct ledger_writer *w)
 	return w->id;
 }
 
+uint64_t ledger_writer_number(const struct ledger_writer *w)
+{
+	return w->number;
+}
+
 int ledger_check_new(const struct ledger_new *e, struct error *err)
 {
 	struct raw payload;

@@ -12,7 +12,7 @@
 struct ledger_link {
 	int fd;
 	char *run, *goal, *last_id;
-	uint64_t shared;
+	uint64_t shared, number;
 	/* The events of the last answer that are still to come. */
 	char *answer;
 	struct bytes_reader rest;
@@ -75,6 +75,7 @@ int ledger_link_open(int fd, struct ledger_link **ret, struct error *err)
 	k->run = frame_get_string(&k->rest, LEDGER_LABEL_MAX);
 	k->goal = frame_get_string(&k->rest, LEDGER_LABEL_MAX);
 	k->shared = bytes_get_u64(&k->rest);
+	k->number = bytes_get_u64(&k->rest);
 	if (kind != FRAME_HELLO || k->rest.bad || !k->run)
 		return error_set(err, ERR_FORMAT, "this is no port of a ledger");
 	*ret = take_ptr(k);
@@ -89,6 +90,11 @@ const char *ledger_link_run(const struct ledger_link *k)
 const char *ledger_link_id(const struct ledger_link *k)
 {
 	return k->last_id;
+}
+
+uint64_t ledger_link_number(const struct ledger_link *k)
+{
+	return k->number;
 }
 
 static int read_more(struct ledger_link *k, struct error *err)
@@ -156,6 +162,7 @@ int ledger_link_append(struct ledger_link *k, const struct ledger_new *events, s
 			return error_set(err, ERR_FORMAT, "no id came for what was appended");
 		free(k->last_id);
 		k->last_id = take_ptr(text);
+		k->number += count;
 		return 0;
 	}
 	code = bytes_get_u32(&k->rest);

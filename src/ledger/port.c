@@ -108,7 +108,7 @@ static void answer_hello(struct ledger_port *p)
 	frame_put_text(&p->out, run->id, strlen(run->id));
 	frame_put_text(&p->out, run->goal, run->goal ? strlen(run->goal) : 0);
 	bytes_put_u64(&p->out, p->head->seq);
-	bytes_put_u64(&p->out, p->limits.events ? p->limits.events - p->appended : UINT64_MAX);
+	bytes_put_u64(&p->out, p->number);
 	frame_end(&p->out);
 }
 

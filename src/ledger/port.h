@@ -8,9 +8,9 @@
  * Frames in both directions are u32 length, u8 kind, body; numbers are little-endian, texts are u32
  * length and bytes (a length of 2^32 - 1 is no text at all). The borrower asks, one answer comes:
  *
- *   HELLO                              -> HELLO text run, text goal, u64 shared, u64 budget left
- *   READ u64 from                      -> EVENTS u32 count, then events; none: the end
- *   APPEND u8 is_block, u32 n, events  -> DONE text id of the last | REFUSED u32 code, text words
+ *   HELLO                              -> HELLO text run, text goal, u64 events lent, u64 counter
+ * of ids READ u64 from                      -> EVENTS u32 count, then events; none: the end APPEND
+ * u8 is_block, u32 n, events  -> DONE text id of the last | REFUSED u32 code, text words
  *
  * An event: u64 seq, u64 time, u64 block, then the texts id, type, actor, caused_by, frame,
  * payload. Of one to append seq, id and block are 0 and no text.
@@ -71,7 +71,9 @@ MUST_CHECK int ledger_link_next(struct ledger_link *k, struct ledger_event *ret,
 /* As ledger_append, with ids that the ledger gives. ERR_LIMIT: no more may be appended. */
 MUST_CHECK int ledger_link_append(struct ledger_link *k, const struct ledger_new *events,
 	size_t count, bool is_block, struct error *err);
-/* Of the last event appended, "" at first; and how many they are. */
+/* Of the last event appended; "" at first. */
 const char *ledger_link_id(const struct ledger_link *k);
+/* As ledger_writer_number. */
+uint64_t ledger_link_number(const struct ledger_link *k);
 
 #endif
