@@ -2,8 +2,10 @@
 /* Text to numbers: see num.h. */
 #include "base/num.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_digit(char c)
@@ -252,4 +254,51 @@ void num_format_time(char out[NUM_TIME_SIZE], uint64_t ns)
 	}
 	out[len] = 'Z';
 	out[len + 1] = '\0';
+}
+
+void num_format_real(char out[NUM_REAL_SIZE], double v)
+{
+	/* 17 digits tell any two doubles apart (IEEE 754, binary64). */
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(out, NUM_REAL_SIZE, "%.*g", digits, v);
+		if (strtod(out, NULL) == v)
+			return;
+	}
+}
+
+/* Of digits, an optional fraction, an optional exponent: JSON's grammar (RFC 8259, section 6). */
+static bool is_json_number(const char *s)
+{
+	size_t n;
+
+	s += *s == '-';
+	n = strspn(s, "0123456789");
+	if (n == 0 || (n > 1 && *s == '0'))
+		return false;
+	s += n;
+	if (*s == '.') {
+		n = strspn(++s, "0123456789");
+		if (n == 0)
+			return false;
+		s += n;
+	}
+	if (*s == 'e' || *s == 'E') {
+		s++;
+		s += *s == '-' || *s == '+';
+		n = strspn(s, "0123456789");
+		if (n == 0)
+			return false;
+		s += n;
+	}
+	return !*s;
+}
+
+int num_parse_real(const char *text, double *ret, struct error *err)
+{
+	double v = is_json_number(text) ? strtod(text, NULL) : HUGE_VAL;
+
+	if (!isfinite(v))
+		return error_set(err, ERR_USAGE, "'%.60s' is no finite number", text);
+	*ret = v;
+	return 0;
 }

@@ -26,6 +26,13 @@ MUST_CHECK int num_parse_duration(const char *text, uint64_t *ret_ns, struct err
  * nothing past 2^63 ns (the year 2262).
  */
 MUST_CHECK int num_parse_time(const char *text, uint64_t *ret_ns, struct error *err);
+/*
+ * A double as the shortest decimal text that is read as the same one, as Python's repr has it but
+ * without a needless ".0"; parse takes what JSON takes, and nothing that is not finite.
+ */
+enum { NUM_REAL_SIZE = 32 };
+void num_format_real(char out[NUM_REAL_SIZE], double v);
+MUST_CHECK int num_parse_real(const char *text, double *ret, struct error *err);
 /* RFC 3339 in UTC with as many fraction digits as needed, into out. */
 enum { NUM_TIME_SIZE = 32 };
 void num_format_time(char out[NUM_TIME_SIZE], uint64_t ns);

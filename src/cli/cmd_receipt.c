@@ -12,6 +12,7 @@
 #include "cli/session.h"
 #include "cli/signed.h"
 #include "cli/store.h"
+#include "replicate/record.h"
 
 struct values {
 	struct cli_anchor anchor;
@@ -77,6 +78,8 @@ static int check_statement(
 		return check_run(v, statement, verdict, err);
 	if (strcmp(format, SEAL_FORMAT) == 0)
 		seal_parse(statement, &head, verdict);
+	else if (strcmp(format, RECORD_FORMAT) == 0)
+		record_check(statement, verdict);
 	else
 		verdict_add(verdict, VERDICT_UNKNOWN_STATEMENT, "'%s'", format);
 	return 0;

@@ -93,6 +93,28 @@ static int run_command(const struct cli_command *c, char **argv)
 	return status;
 }
 
+/*
+ * Under the name dotlab-runner this is the replication runner: `dotlab-runner run ...` is
+ * `sandglass replicate ...`, and another word is a verb of it. NULL when it has no such name; else
+ * the words (the caller frees the array).
+ */
+static char **words_of_runner(int argc, char **argv)
+{
+	static char replicate[] = "replicate";
+	const char *slash = strrchr(argv[0], '/');
+	char **words;
+
+	if (strcmp(slash ? slash + 1 : argv[0], "dotlab-runner") != 0 || argc < 2 ||
+		argv[1][0] == '-')
+		return NULL;
+	words = mem_array((size_t)argc + 2, sizeof(*words));
+	words[0] = argv[0];
+	words[1] = replicate;
+	memcpy(words + 2, argv + (strcmp(argv[1], "run") == 0 ? 2 : 1),
+		(size_t)(argc - (strcmp(argv[1], "run") == 0 ? 2 : 1)) * sizeof(*words));
+	return words;
+}
+
 /* Output that did not arrive is a failure, whatever the command thinks. */
 static int close_output(int status)
 {
@@ -104,11 +126,15 @@ static int close_output(int status)
 
 int main(int argc, char **argv)
 {
+	autofree char **runner = argc > 0 ? words_of_runner(argc, argv) : NULL;
 	const struct cli_command *c;
-	char *word = argc > 1 ? argv[1] : NULL;
+	char *word;
 	char version[] = "version";
 	size_t used;
 
+	if (runner)
+		argv = runner;
+	word = argc > 1 ? argv[1] : NULL;
 	hold_standard_streams();
 	if (!word) {
 		cli_say("no command; 'sandglass help' lists them");

@@ -291,22 +291,37 @@ static bool has_real(const json_t *value)
 	return false;
 }
 
-int json_read(const char *text, size_t len, size_t max, json_t **ret, struct error *err)
+static int load(
+	const char *text, size_t len, size_t max, size_t flags, json_t **ret, struct error *err)
 {
-	auto_json json_t *value = NULL;
 	json_error_t why;
 
 	if (len > max)
 		return error_set(err, ERR_LIMIT, "JSON of %zu bytes; the limit is %zu", len, max);
 	if (is_too_deep(text, len))
 		return error_set(err, ERR_LIMIT, "JSON deeper than %d levels", DEPTH_MAX);
-	value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
-	if (!value)
+	*ret = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | flags, &why);
+	if (!*ret)
 		return error_set(
 			err, ERR_FORMAT, "line %d column %d: %s", why.line, why.column, why.text);
+	return 0;
+}
+
+int json_read(const char *text, size_t len, size_t max, json_t **ret, struct error *err)
+{
+	auto_json json_t *value = NULL;
+
+	if (load(text, len, max, 0, &value, err) < 0)
+		return -1;
 	if (has_real(value))
 		return error_set(err, ERR_FORMAT, "a number with a fraction or an exponent");
 	*ret = value;
 	value = NULL;
 	return 0;
+}
+
+int json_read_numbers(
+	const char *text, size_t len, size_t max, bool all_real, json_t **ret, struct error *err)
+{
+	return load(text, len, max, all_real ? JSON_DECODE_INT_AS_REAL : 0, ret, err);
 }

@@ -7,6 +7,7 @@
 #define CODEC_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,5 +54,11 @@ void json_add(json_t *array, json_t *value);
 /* Text of at most max bytes, one value, at most 64 levels; a float is ERR_FORMAT. Caller owns *ret.
  */
 MUST_CHECK int json_read(const char *text, size_t len, size_t max, json_t **ret, struct error *err);
+/*
+ * The same of a format of others, in which numbers may have fractions: those are real numbers, and
+ * with all_real every number is. One that no finite double is near (1e999) is ERR_FORMAT.
+ */
+MUST_CHECK int json_read_numbers(
+	const char *text, size_t len, size_t max, bool all_real, json_t **ret, struct error *err);
 
 #endif

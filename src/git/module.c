@@ -99,3 +99,11 @@ int repo_state(const char *path, struct repo_state *ret, struct error *err)
 
 	return find("repo_state", &f, err) ? f(path, ret, err) : -1;
 }
+
+int repo_verify(const char *path, repo_told *told, void *arg, char ret_commit[REPO_COMMIT_SIZE],
+	size_t *ret_files, struct error *err)
+{
+	typeof(repo_verify) *f;
+
+	return find("repo_verify", &f, err) ? f(path, told, arg, ret_commit, ret_files, err) : -1;
+}

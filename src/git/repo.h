@@ -68,4 +68,25 @@ struct repo_state {
 };
 MUST_CHECK int repo_state(const char *path, struct repo_state *ret, struct error *err);
 
+/* How a working tree is not its commit. */
+enum repo_difference {
+	REPO_MODIFIED, /* another content, mode or kind of file */
+	REPO_DELETED,
+	REPO_EXTRA,	      /* there, and not in the commit: untracked or ignored */
+	REPO_STAGED,	      /* the index is not the commit's */
+	REPO_SUBMODULE,	      /* an empty one: its files are not here */
+	REPO_SUBMODULE_FILES, /* one with files, of which this commit says nothing */
+	REPO_LFS_POINTER,     /* as in the commit, which names a content that is not here */
+	REPO_LFS_CONTENT,     /* the content stands where the commit has the pointer to it */
+};
+/* path: from the top, as it is on disk. */
+typedef void repo_told(void *arg, enum repo_difference what, const char *path);
+/*
+ * Holds the whole working tree against the commit of its HEAD, byte by byte: neither the index nor
+ * its bits (assume-unchanged, skip-worktree) nor any ignore file is believed. A difference is no
+ * error: it is told. *ret_files: how many files the commit has.
+ */
+MUST_CHECK int repo_verify(const char *path, repo_told *told, void *arg,
+	char ret_commit[REPO_COMMIT_SIZE], size_t *ret_files, struct error *err);
+
 #endif

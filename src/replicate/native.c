@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The entrypoint in our own container, without any daemon: see runtime.h.
+ *
+ * How it works. The container is that of `sandglass run`. Its contract shows code, data and output
+ * where the analysis expects them. As root the output is a file system of its own, in memory and
+ * bounded in bytes and files, mounted over the output directory in a mount namespace that this
+ * process alone has: whatever becomes of us, nothing of it stays. What it holds is taken over when
+ * everything inside is dead. Without privileges it is the directory itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/str.h"
+#include "base/temp.h"
+#include "config/supervisor.h"
+#include "crypto/digest.h"
+#include "launch/idmap.h"
+#include "replicate/runtime.h"
+#include "run/inputs.h"
+#include "run/one.h"
+#include "wire/environment.h"
+
+enum { RLIMIT_FSIZE_NUMBER = 1, RLIMIT_DATA_NUMBER = 2, RLIMIT_NPROC_NUMBER = 6, SAID_MAX = 160 };
+
+static const char workflow_id[] = "replicate";
+
+static int add_bind(struct contract *c, const char *from, const char *to, bool writable)
+{
+	c->binds[c->bind_count++] = (struct contract_bind){
+		.source = mem_strdup(from), .dest = mem_strdup(to), .writable = writable};
+	return 0;
+}
+
+static void set_limits(struct contract *c, const struct claim_limits *l, bool bounds_files)
+{
+	c->memory_bytes = l->memory_bytes;
+	c->pids = (uint32_t)l->pids;
+	c->tmp_bytes = l->tmp_bytes;
+	c->tmp_inodes = l->tmp_files;
+	c->rlimits[RLIMIT_DATA_NUMBER] = (struct contract_rlimit){c->memory_bytes, c->memory_bytes};
+	c->rlimits[RLIMIT_NPROC_NUMBER] = (struct contract_rlimit){c->pids, c->pids};
+	if (bounds_files)
+		c->rlimits[RLIMIT_FSIZE_NUMBER] =
+			(struct contract_rlimit){l->output_bytes, l->output_bytes};
+}
+
+static int build_contract(const struct job *j, struct contract *c, struct error *err)
+{
+	char **env = job_environment(j);
+	size_t count = 0;
+	int r;
+
+	contract_init(c);
+	c->deterministic = j->is_deterministic;
+	c->stdin_kind = CONTRACT_STDIN_EMPTY;
+	c->workflow_id = mem_strdup(workflow_id);
+	digest_hkdf(workflow_id, strlen(workflow_id), "sandglass/entropy/v1", c->entropy_key,
+		sizeof(c->entropy_key));
+	c->uid = c->gid = JOB_UID;
+	set_limits(c, &j->claim->limits, geteuid() != 0);
+	c->rootfs = j->rootfs ? mem_strdup(j->rootfs) : NULL;
+	c->workdir = job_directory(j);
+	c->argv = mem_array(4, sizeof(*c->argv));
+	c->argv[0] = mem_strdup("sh");
+	c->argv[1] = mem_strdup("-c");
+	c->argv[2] = mem_strdup(j->claim->entrypoint);
+	c->binds = mem_array(3, sizeof(*c->binds));
+	add_bind(c, j->code, JOB_CODE, false);
+	add_bind(c, j->data, JOB_DATA, false);
+	add_bind(c, j->out, JOB_OUT, true);
+	environment_init(c);
+	while (env[count])
+		count++;
+	r = environment_add(c, (const char *const *)env, count, "environment", err);
+	job_environment_free(env);
+	if (r < 0 || (c->deterministic && inputs_cpu(c->cpu, err) < 0))
+		return -1;
+	return contract_check(c, err);
+}
+
+static int prepare(const struct job *j, struct isolation *ret, struct error *err)
+{
+	auto_contract struct contract c = {0};
+
+	if (j->claim->needs_gpu)
+		return error_set(err, ERR_UNSUPPORTED,
+			"the claim needs a GPU, which --runtime native does not give");
+	if (j->claim->limits.cpus_milli != 1000)
+		isolation_degrade(ret, SETTING_CPUS, "one CPU, whatever is asked for");
+	if (!j->rootfs)
+		isolation_degrade(ret, SETTING_IMAGE, "the programs are the host's own");
+	if (geteuid() != 0) {
+		isolation_degrade(ret, SETTING_OUTPUT_BYTES,
+			"without root each file is bounded, and their sum afterwards alone");
+		isolation_degrade(
+			ret, SETTING_OUTPUT_FILES, "without root they are counted afterwards");
+	}
+	return build_contract(j, &c, err);
+}
+
+static char *command(const struct job *j)
+{
+	autofree char *dir = job_directory(j);
+	const struct claim_limits *l = &j->claim->limits;
+
+	return str_format("native: sh -c in %s of %s; %s read-only at " JOB_CODE
+			  ", %s read-only at " JOB_DATA ", %s at " JOB_OUT
+			  "; network none, user %d, memory %llu, pids %llu, time-out %llu s",
+		dir, j->rootfs ? j->rootfs : "the host's programs", j->code, j->data, j->out,
+		JOB_UID, (unsigned long long)l->memory_bytes, (unsigned long long)l->pids,
+		(unsigned long long)(l->timeout_ns / NUM_SECOND_NS));
+}
+
+/* A bounded file system over the output directory; *ret is its root. */
+static int mount_output(const struct job *j, int *ret, struct error *err)
+{
+	const struct claim_limits *l = &j->claim->limits;
+	/* Where this file system cannot be id-mapped (before Linux 6.3) the guest owns it anyway.
+	 */
+	struct idmap ids = idmap_choose();
+	static bool is_private;
+	autoclose int fd = -1;
+	char options[160];
+
+	if (!is_private &&
+		(unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0))
+		return error_sys(err, "make a mount namespace");
+	is_private = true;
+	/* The root of it is an inode too. */
+	snprintf(options, sizeof(options), "mode=0755,uid=%u,gid=%u,size=%llu,nr_inodes=%llu",
+		ids.uid, ids.gid, (unsigned long long)l->output_bytes,
+		(unsigned long long)l->output_files + 1);
+	if (mount("output", j->out, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
+		return error_sys(err, "mount the output");
+	fd = open(j->out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, "open the output");
+	*ret = take_fd(fd);
+	return 0;
+}
+
+/* The end of what it said on standard error, in one line. */
+static void take_said(int spool, struct execution *e)
+{
+	char text[SAID_MAX];
+	off_t end = lseek(spool, 0, SEEK_END);
+	ssize_t n = end <= 0 ? 0
+			     : pread(spool, text, sizeof(text),
+				       end > (off_t)sizeof(text) ? end - (off_t)sizeof(text) : 0);
+	autofree char *safe = NULL;
+
+	while (n > 0 && text[n - 1] == '\n')
+		n--;
+	safe = str_printable(text, n > 0 ? (size_t)n : 0, sizeof(text));
+	snprintf(e->detail, sizeof(e->detail), "%.250s", safe);
+}
+
+/* As root nobody else has the one place that is writable: mount_output. */
+static bool is_nothing(enum reason r)
+{
+	return geteuid() == 0 && r == REASON_SHARED_WITH_OUTSIDE;
+}
+
+static void take_reasons(const struct notes *n, struct execution *e)
+{
+	e->reasons = json_array();
+	e->is_enforced = true;
+	for (int r = 0; r < REASON_COUNT; r++) {
+		if (!n->not_enforced[r].count || is_nothing((enum reason)r))
+			continue;
+		json_add(e->reasons, json_str(reason_info((enum reason)r)->code));
+		e->is_enforced = false;
+	}
+}
+
+/* What the launcher could not do, by the setting that it weakens. */
+static void take_degraded(const struct one_result *r, struct isolation *isolation)
+{
+	static const struct {
+		const char *prefix;
+		enum setting setting;
+	} rows[] = {{"memory:", SETTING_MEMORY}, {"pids:", SETTING_PIDS}, {"cpu:", SETTING_CPUS}};
+
+	for (size_t i = 0; i < r->notes.assumption_count; i++) {
+		const char *detail = r->notes.assumptions[i].detail;
+
+		for (size_t k = 0; k < ARRAY_LEN(rows); k++)
+			if (r->notes.assumptions[i].reason == REASON_LIMIT_DEGRADED &&
+				str_has_prefix(detail, rows[k].prefix))
+				isolation_degrade(isolation, rows[k].setting, "%s", detail);
+	}
+	if (isolation->degraded[SETTING_MEMORY])
+		isolation_degrade(isolation, SETTING_SWAP, "no control group bounds memory");
+}
+
+static int take_end(const struct one_result *r, struct execution *e, struct error *err)
+{
+	e->code = r->code;
+	e->signal = r->signal;
+	switch (r->end) {
+	case ONE_GUEST:
+		e->end = r->signal ? END_SIGNALLED : END_EXITED;
+		if (r->oom && (r->signal || r->code))
+			e->end = END_OOM;
+		return 0;
+	case ONE_TIMEOUT:
+		e->end = END_TIMED_OUT;
+		return 0;
+	case ONE_DEADLOCK:
+		e->end = END_DEADLOCKED;
+		snprintf(e->detail, sizeof(e->detail), "%.250s", r->deadlock ? r->deadlock : "");
+		return 0;
+	case ONE_FAILED:
+		if (r->failed.code != ERR_NOEXEC && r->failed.code != ERR_NOTFOUND)
+			break;
+		e->end = END_NOT_STARTED;
+		snprintf(e->detail, sizeof(e->detail), "%.250s", r->failed.msg);
+		return 0;
+	case ONE_STOPPED:
+		return error_set(err, ERR_SYSTEM, "interrupted");
+	case ONE_DIED:
+	case ONE_DIVERGED:
+	case ONE_CLOSED:
+		break;
+	}
+	return error_set(err, ERR_SYSTEM, "the container failed: %.400s", r->failed.msg);
+}
+
+static int open_signals(int *ret, struct error *err)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return error_sys(err, "block signals");
+	*ret = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return *ret < 0 ? error_sys(err, "signalfd") : 0;
+}
+
+static void say_nothing(const char *line)
+{
+	(void)line;
+}
+
+static int run_once(
+	const struct job *j, struct isolation *isolation, struct execution *e, struct error *err)
+{
+	auto_contract struct contract c = {0};
+	auto_one_result struct one_result result = {0};
+	struct stdin_source CLEANUP(stdin_close)
+		in = {.kind = CONTRACT_STDIN_EMPTY, .file = -1, .spool = -1};
+	auto_decisions struct decisions decisions = {.keep = -1};
+	autoclose int supervisor = -1, signals = -1, spool = -1;
+	struct one_spec spec = {.contract = &c,
+		.cpu = -1,
+		.in = &in,
+		.timeout_ns = j->claim->limits.timeout_ns,
+		.is_quiet = true,
+		.spool_out = -1,
+		.decisions = &decisions,
+		.say = say_nothing};
+
+	if (build_contract(j, &c, err) < 0 || supervisor_open(&supervisor, err) < 0 ||
+		open_signals(&signals, err) < 0 || temp_open(&spool, err) < 0)
+		return -1;
+	decisions_init(&decisions);
+	spec.supervisor = supervisor;
+	spec.signals = signals;
+	spec.spool_err = spool;
+	if (one_run(&spec, &result, err) < 0)
+		return -1;
+	if (result.was_interrupted)
+		return error_set(err, ERR_SYSTEM, "interrupted");
+	take_said(spool, e);
+	take_degraded(&result, isolation);
+	if (j->is_deterministic)
+		take_reasons(&result.notes, e);
+	memcpy(e->out, result.out, sizeof(e->out));
+	memcpy(e->err, result.err, sizeof(e->err));
+	e->out_bytes = result.out_bytes;
+	e->err_bytes = result.err_bytes;
+	return take_end(&result, e, err);
+}
+
+static int run(
+	const struct job *j, struct isolation *isolation, struct execution *ret, struct error *err)
+{
+	auto_execution struct execution e = {.output = -1};
+	int r;
+
+	if (geteuid() == 0) {
+		if (mount_output(j, &e.output, err) < 0)
+			return -1;
+	} else {
+		e.output_is_out = true;
+		e.output = fcntl(j->out_fd, F_DUPFD_CLOEXEC, 3);
+		if (e.output < 0)
+			return error_sys(err, "the output directory");
+	}
+	r = run_once(j, isolation, &e, err);
+	/* It lives on as long as its descriptor does. */
+	if (!e.output_is_out && umount2(j->out, MNT_DETACH) < 0 && r == 0)
+		return error_sys(err, "unmount the output");
+	if (r < 0)
+		return -1;
+	*ret = e;
+	e = (struct execution){.output = -1};
+	return 0;
+}
+
+const struct runtime runtime_native = {
+	.name = "native",
+	.summary = "our own container; needs no daemon",
+	.prepare = prepare,
+	.command = command,
+	.run = run,
+};
