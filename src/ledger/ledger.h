@@ -137,6 +137,8 @@ MUST_CHECK int ledger_append(struct ledger_writer *w, const struct ledger_new *e
 	bool is_block, struct error *err);
 /* Of the last event that this writer knows. */
 uint64_t ledger_writer_seq(const struct ledger_writer *w);
+/* The number of the last counted id: the next event without one of its own is evt_ and one more. */
+uint64_t ledger_writer_number(const struct ledger_writer *w);
 const char *ledger_writer_id(const struct ledger_writer *w); /* "" when the run is empty */
 /* The counter of ids: the next event that is given none is evt_%03d of one more. */
 uint64_t ledger_writer_number(const struct ledger_writer *w);
