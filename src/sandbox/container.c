@@ -31,7 +31,15 @@
 #include "wire/environment.h"
 #include "wire/reasons.h"
 
-enum { RLIMIT_DATA_NUMBER = 2, RLIMIT_NPROC_NUMBER = 6, DETAIL_MAX = 64 * 1024 };
+/* As x86-64 numbers them, which is what a contract has. */
+enum {
+	RLIMIT_CPU_NUMBER = 0,
+	RLIMIT_FSIZE_NUMBER = 1,
+	RLIMIT_DATA_NUMBER = 2,
+	RLIMIT_NPROC_NUMBER = 6,
+	RLIMIT_NOFILE_NUMBER = 7,
+	DETAIL_MAX = 64 * 1024
+};
 
 struct container {
 	struct sandbox_result *result;
@@ -50,8 +58,26 @@ static size_t count_of(char *const *list)
 	return count;
 }
 
-static int build_contract(const struct manifest *m, const char *dir, const char *cwd,
-	const struct sandbox_exec *x, struct contract *c, struct error *err)
+static void bound_more(const struct container_more *more, struct contract *c)
+{
+	/* The signal first, a second before the kill that nobody can catch. */
+	if (more->cpu_seconds)
+		c->rlimits[RLIMIT_CPU_NUMBER] =
+			(struct contract_rlimit){more->cpu_seconds, more->cpu_seconds + 1};
+	if (more->file_bytes)
+		c->rlimits[RLIMIT_FSIZE_NUMBER] =
+			(struct contract_rlimit){more->file_bytes, more->file_bytes};
+	if (more->open_files)
+		c->rlimits[RLIMIT_NOFILE_NUMBER] =
+			(struct contract_rlimit){more->open_files, more->open_files};
+	if (more->data_is_free)
+		c->rlimits[RLIMIT_DATA_NUMBER] = (struct contract_rlimit){UINT64_MAX, UINT64_MAX};
+	if (more->tmp_bytes)
+		c->tmp_bytes = more->tmp_bytes;
+}
+
+static int build_contract(const struct manifest *m, const struct container_more *more,
+	const char *cwd, const struct sandbox_exec *x, struct contract *c, struct error *err)
 {
 	size_t count = count_of(x->argv);
 
@@ -71,12 +97,14 @@ static int build_contract(const struct manifest *m, const char *dir, const char 
 	for (size_t i = 0; i < count; i++)
 		c->argv[i] = mem_strdup(x->argv[i]);
 	c->workdir = mem_strdup(cwd);
-	if (dir) {
-		c->binds = mem_array(1, sizeof(*c->binds));
-		c->bind_count = 1;
-		c->binds[0] = (struct contract_bind){
-			.source = mem_strdup(dir), .dest = mem_strdup(m->root), .writable = true};
-	}
+	bound_more(more, c);
+	if (more->bind_count)
+		c->binds = mem_array(more->bind_count, sizeof(*c->binds));
+	for (; c->bind_count < more->bind_count; c->bind_count++)
+		c->binds[c->bind_count] = (struct contract_bind){
+			.source = mem_strdup(more->binds[c->bind_count].source),
+			.dest = mem_strdup(more->binds[c->bind_count].dest),
+			.writable = more->binds[c->bind_count].writable};
 	environment_init(c);
 	if (environment_add(
 		    c, (const char *const *)m->env, count_of(m->env), "manifest: env", err) < 0 ||
@@ -308,8 +336,18 @@ static int judge(struct container *k, struct error *err)
 	return 0;
 }
 
-int container_exec(const struct manifest *m, const char *dir, const char *cwd,
-	const struct sandbox_exec *x, struct sandbox_result *ret, struct error *err)
+static void tell_degraded(const struct container *k, const struct container_more *more)
+{
+	size_t count = 0;
+	const struct launch_degraded *list = launch_degraded(k->launch, &count);
+
+	for (size_t i = 0; more->degraded && i < count; i++)
+		more->degraded(more->arg, list[i].detail);
+}
+
+int container_exec_more(const struct manifest *m, const struct container_more *more,
+	const char *cwd, const struct sandbox_exec *x, struct sandbox_result *ret,
+	struct error *err)
 {
 	auto_contract struct contract c = {0};
 	auto_streams struct streams s;
@@ -317,9 +355,10 @@ int container_exec(const struct manifest *m, const char *dir, const char *cwd,
 
 	*ret = (struct sandbox_result){
 		.was_deterministic = x->deterministic, .enforced = x->deterministic};
-	if (streams_open(&s, x, ret, err) < 0 || build_contract(m, dir, cwd, x, &c, err) < 0 ||
+	if (streams_open(&s, x, ret, err) < 0 || build_contract(m, more, cwd, x, &c, err) < 0 ||
 		choose_input(&s, &c, err) < 0 || start(&k, &c, &s, err) < 0)
 		return -1;
+	tell_degraded(&k, more);
 	s.timeout_ns = x->timeout_ns ? x->timeout_ns : m->timeout_seconds * UINT64_C(1000000000);
 	s.event = k.channel.fd;
 	s.on_event = on_event;
@@ -328,4 +367,14 @@ int container_exec(const struct manifest *m, const char *dir, const char *cwd,
 	if (streams_serve(&s, err) < 0)
 		return -1;
 	return judge(&k, err);
+}
+
+int container_exec(const struct manifest *m, const char *dir, const char *cwd,
+	const struct sandbox_exec *x, struct sandbox_result *ret, struct error *err)
+{
+	autofree char *source = dir ? mem_strdup(dir) : NULL, *dest = mem_strdup(m->root);
+	const struct contract_bind bind = {.source = source, .dest = dest, .writable = true};
+	const struct container_more more = {.binds = &bind, .bind_count = dir != NULL};
+
+	return container_exec_more(m, &more, cwd, x, ret, err);
 }

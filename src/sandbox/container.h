@@ -6,6 +6,7 @@
 #include "base/attr.h"
 #include "base/error.h"
 #include "sandbox/sandbox.h"
+#include "wire/contract.h"
 
 /*
  * Runs it with `dir` (absolute; NULL: none) shown at the manifest's root, writable, and nothing
@@ -14,5 +15,21 @@
  */
 MUST_CHECK int container_exec(const struct manifest *m, const char *dir, const char *cwd,
 	const struct sandbox_exec *x, struct sandbox_result *ret, struct error *err);
+
+/* Of a container whose caller is no backend: more than a manifest can say. */
+struct container_more {
+	/* All that it sees of the host besides that view; borrowed. */
+	const struct contract_bind *binds;
+	size_t bind_count;
+	uint64_t cpu_seconds, file_bytes, tmp_bytes; /* 0: the contract's own */
+	uint64_t open_files;			     /* 0: the contract's own */
+	bool data_is_free; /* RLIMIT_DATA does not bound it: what is touched counts alone */
+	/* Called once it runs, for each limit that is weaker than asked; may be NULL. */
+	void (*degraded)(void *arg, const char *detail);
+	void *arg;
+};
+MUST_CHECK int container_exec_more(const struct manifest *m, const struct container_more *more,
+	const char *cwd, const struct sandbox_exec *x, struct sandbox_result *ret,
+	struct error *err);
 
 #endif
