@@ -59,7 +59,12 @@ static const struct cli_option options[] = {
 	{"timeout", CLI_DURATION, "TIME",
 		"kill it after this much time of the host, like 30s; default: never",
 		AT(timeout_ns), "The status is then 124."},
-	{"network", CLI_TEXT, "none", "loopback alone, which is the default", AT(network)},
+	{"network", CLI_TEXT, "none|host|allow=HOST:PORT,...",
+		"which addresses outside it may connect to; default: none, loopback alone",
+		AT(network),
+		"With allow, those that are listed: HOST is a name, 192.0.2.1 or [2001:db8::1]. A "
+		"connection to another is refused (EACCES), and said. What comes over them is "
+		"recorded, so that a replay needs no network. See sandglass-determinism(7)."},
 	{"record", CLI_TEXT, "TAPE", "record what comes from outside, for sandglass replay",
 		AT(record)},
 	{"verify", CLI_FLAG, NULL, "run it twice under different conditions and compare",

@@ -10,7 +10,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "run/replay.h"
+#include "crypto/digest.h"
 #include "tape/input.h"
+#include "tape/net.h"
+#include "wire/endpoint.h"
 
 enum { PREVIEW = 60 };
 
@@ -38,6 +41,50 @@ static char *input_text(const struct tape_input *in)
 		"standard input, question %" PRIu64 ": %zu bytes: %s", in->request, in->len, some);
 }
 
+static const char *flags_text(uint32_t flags)
+{
+	return flags & TAPE_NET_RESET ? ": broken off" : flags & TAPE_NET_END ? ": the end" : "";
+}
+
+static void address_of(const struct tape_connect *c, char ret[static ENDPOINT_TEXT])
+{
+	struct endpoint to = {.family = c->family, .port = c->port};
+
+	memcpy(to.ip, c->ip, sizeof(to.ip));
+	endpoint_text(&to, ret);
+}
+
+static char *net_text(const struct tape_record *record)
+{
+	struct tape_connect c;
+	struct tape_received r;
+	struct tape_sent s;
+	char to[ENDPOINT_TEXT];
+
+	if (tape_connect_decode(record, &c) == 0) {
+		address_of(&c, to);
+		return str_format("connection %u, question %" PRIu64 ": %s to %s: %s", c.stream,
+			c.request, c.datagrams ? "udp" : "tcp", to,
+			c.error ? strerror((int)c.error) : "made");
+	}
+	if (tape_received_decode(record, &r) == 0) {
+		autofree char *some = str_printable((const char *)r.data, r.len, PREVIEW);
+
+		return r.flags ? str_format("connection %u, question %" PRIu64 "%s", r.stream,
+					 r.request, flags_text(r.flags))
+			       : str_format("connection %u, question %" PRIu64 ": %zu bytes: %s",
+					 r.stream, r.request, r.len, some);
+	}
+	if (tape_sent_decode(record, &s) == 0) {
+		autofree char *some = str_printable((const char *)s.shown, s.shown_len, PREVIEW);
+
+		return s.flags ? str_format("connection %u%s", s.stream, flags_text(s.flags))
+			       : str_format("connection %u: %" PRIu64 " bytes: %s", s.stream,
+					 s.bytes, some);
+	}
+	return mem_strdup("(not as a record of a connection should be)");
+}
+
 static char *detail_text(const struct tape_record *record)
 {
 	struct tape_input in;
@@ -46,6 +93,9 @@ static char *detail_text(const struct tape_record *record)
 		return input_text(&in);
 	if (record->kind == TAPE_SIGNAL && tape_input_decode(record, &in) == 0)
 		return str_format("question %" PRIu64 ": signal %u", in.request, in.signal);
+	if (record->kind == TAPE_CONNECT || record->kind == TAPE_RECEIVED ||
+		record->kind == TAPE_SENT)
+		return net_text(record);
 	if (record->kind == TAPE_INPUT)
 		return mem_strdup("(not as a record of input should be)");
 	return str_printable((const char *)record->payload, record->len, 2 * PREVIEW);
@@ -58,6 +108,45 @@ char *cli_tape_line(const struct tape_record *record)
 	return str_format("%8" PRIu64 " %8" PRIu64 ".%09" PRIu64 "  task %-3u %-8s %s",
 		record->ordinal, record->now_ns / 1000000000, record->now_ns % 1000000000,
 		record->task, tape_kind_name(record->kind), detail);
+}
+
+/* The members of a record of a connection; false: it is none. */
+static bool net_json(const struct tape_record *record, json_t *o)
+{
+	struct tape_connect c;
+	struct tape_received r;
+	struct tape_sent s;
+	char text[2 * sizeof(s.sha256) + 1];
+
+	if (tape_connect_decode(record, &c) == 0) {
+		address_of(&c, text);
+		json_put(o, "connection", json_u64(c.stream));
+		json_put(o, "request", json_u64(c.request));
+		json_put(o, "protocol", json_str(c.datagrams ? "udp" : "tcp"));
+		json_put(o, "address", json_str(text));
+		json_put(o, "errno", json_u64(c.error));
+		return true;
+	}
+	if (tape_received_decode(record, &r) == 0) {
+		json_put(o, "connection", json_u64(r.stream));
+		json_put(o, "request", json_u64(r.request));
+		json_put(o, "end", json_boolean(r.flags & TAPE_NET_END));
+		json_put(o, "reset", json_boolean(r.flags & TAPE_NET_RESET));
+		json_put(o, "bytes", json_u64(r.len));
+		json_put(o, "data", json_bytes((const char *)r.data, r.len));
+		return true;
+	}
+	if (tape_sent_decode(record, &s) < 0)
+		return false;
+	digest_hex(s.sha256, text);
+	json_put(o, "connection", json_u64(s.stream));
+	json_put(o, "request", json_u64(s.request));
+	json_put(o, "end", json_boolean(s.flags & TAPE_NET_END));
+	json_put(o, "reset", json_boolean(s.flags & TAPE_NET_RESET));
+	json_put(o, "bytes", json_u64(s.bytes));
+	json_put(o, "sha256", json_str(text));
+	json_put(o, "first", json_bytes((const char *)s.shown, s.shown_len));
+	return true;
 }
 
 json_t *cli_tape_json(const struct tape_record *record)
@@ -79,6 +168,8 @@ json_t *cli_tape_json(const struct tape_record *record)
 	} else if (record->kind == TAPE_SIGNAL && tape_input_decode(record, &in) == 0) {
 		json_put(o, "request", json_u64(in.request));
 		json_put(o, "signal", json_u64(in.signal));
+	} else if (net_json(record, o)) {
+		return o;
 	} else if (record->kind == TAPE_OUTCOME &&
 		   json_read((const char *)record->payload, record->len, TAPE_PAYLOAD_MAX, &value,
 			   &ignored) == 0) {

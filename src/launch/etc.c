@@ -51,6 +51,14 @@ void etc_machine_id(const struct contract *c, char ret_id[static 33])
 		snprintf(ret_id + 2 * i, 3, "%02x", id[i]);
 }
 
+/* An address of our own, which the host's first name server stands behind: which one that is does
+ * not show. */
+static const char *name_server(const struct contract *c)
+{
+	return contract_has_outside(c) ? "nameserver 10.0.2.3"
+				       : "# no name server: nothing but loopback can be reached";
+}
+
 char *etc_text(const struct etc_file *f, const struct contract *c)
 {
 	auto_bytes struct bytes out = {0};
@@ -63,7 +71,10 @@ char *etc_text(const struct etc_file *f, const struct contract *c)
 		if (*p == '%') {
 			p++;
 			snprintf(number, sizeof(number), "%u", *p == 'g' ? c->gid : c->uid);
-			value = *p == 's' ? c->hostname : *p == 'm' ? id : number;
+			value = *p == 's'   ? c->hostname
+				: *p == 'm' ? id
+				: *p == 'n' ? name_server(c)
+					    : number;
 		}
 		bytes_put(&out, value ? value : p, value ? strlen(value) : 1);
 	}

@@ -187,6 +187,7 @@ static int prepare(const struct plan *p, int *link, struct error *err)
 	set_last_pid(p);
 	if (reset_signals(err) < 0 || name_host(p->contract, err) < 0 || net_loopback_up(err) < 0 ||
 		(p->contract->deterministic && tcp_steady(err) < 0) ||
+		(contract_has_outside(p->contract) && tcp_everywhere(err) < 0) ||
 		forbid_user_namespaces(err) < 0 || view_enter(p, *link, err) < 0 ||
 		make_terminal(&spec, *link, err) < 0)
 		return -1;

@@ -95,10 +95,14 @@ static void begin(struct request *q, int type, int flags, int family, const char
 	inet_pton(family, text, address);
 	attribute(q, RTA_DST, address, len);
 	number(q, RTA_OIF, if_nametoindex("lo"));
-	if (family == AF_INET) {
-		inet_pton(family, "127.0.0.1", address);
-		attribute(q, RTA_PREFSRC, address, len);
-	}
+}
+
+static void set_source(struct request *q, const char *text)
+{
+	unsigned char address[4];
+
+	inet_pton(AF_INET, text, address);
+	attribute(q, RTA_PREFSRC, address, sizeof(address));
 }
 
 static void add_metrics(struct request *q)
@@ -136,10 +140,12 @@ static int set_routes(struct error *err)
 	if (sock < 0)
 		return error_sys(err, "netlink");
 	begin(&q, RTM_NEWROUTE, NLM_F_REPLACE, AF_INET, "127.0.0.0", 8);
+	set_source(&q, "127.0.0.1");
 	add_metrics(&q);
 	if (ask(sock, &q, err) < 0)
 		return -1;
 	begin(&q, RTM_NEWROUTE, NLM_F_REPLACE, AF_INET, "127.0.0.1", 32);
+	set_source(&q, "127.0.0.1");
 	add_metrics(&q);
 	if (ask(sock, &q, err) < 0)
 		return -1;
@@ -156,10 +162,10 @@ static int set_routes(struct error *err)
 	return ask(sock, &q, err);
 }
 
-int tcp_steady(struct error *err)
+static int apply(const struct setting *list, size_t count, struct error *err)
 {
-	for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
-		const struct setting *s = &settings[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct setting *s = &list[i];
 		autoclose int fd = open(s->path, O_WRONLY | O_CLOEXEC);
 		size_t len = strlen(s->value);
 
@@ -168,5 +174,40 @@ int tcp_steady(struct error *err)
 		if (fd < 0 || write(fd, s->value, len) != (ssize_t)len)
 			return error_sys(err, "set %s to %s", s->path, s->value);
 	}
-	return set_routes(err);
+	return 0;
+}
+
+int tcp_steady(struct error *err)
+{
+	return apply(settings, ARRAY_LEN(settings), err) < 0 ? -1 : set_routes(err);
+}
+
+int tcp_everywhere(struct error *err)
+{
+	/* Whoever stands in for a peer outside has that peer's port. */
+	static const struct setting ports[] = {
+		{"/proc/sys/net/ipv4/ip_unprivileged_port_start", "0"}};
+	autoclose int sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	struct request q;
+
+	if (sock < 0)
+		return error_sys(err, "netlink");
+	if (apply(ports, ARRAY_LEN(ports), err) < 0)
+		return -1;
+	/* First itself: only what is ours can be the source of another route. */
+	begin(&q, RTM_NEWROUTE, NLM_F_CREATE, AF_INET, TCP_OWN_ADDRESS, 32);
+	set_source(&q, TCP_OWN_ADDRESS);
+	add_metrics(&q);
+	if (ask(sock, &q, err) < 0)
+		return -1;
+	begin(&q, RTM_NEWROUTE, NLM_F_CREATE, AF_INET, "0.0.0.0", 0);
+	set_source(&q, TCP_OWN_ADDRESS);
+	add_metrics(&q);
+	if (ask(sock, &q, err) < 0)
+		return -1;
+	if (access("/proc/sys/net/ipv6", F_OK) < 0)
+		return 0;
+	begin(&q, RTM_NEWROUTE, NLM_F_CREATE, AF_INET6, "::", 0);
+	add_metrics(&q);
+	return ask(sock, &q, err);
 }

@@ -8,5 +8,12 @@
 
 /* For the network namespace of the caller, whose loopback is up; needs CAP_NET_ADMIN over it. */
 MUST_CHECK int tcp_steady(struct error *err);
+/*
+ * After it, where connections outside are let out: every address is the container's own, and every
+ * port anybody's, so that the supervisor can stand in for a peer. TCP_OWN_ADDRESS is where what is
+ * sent there comes from.
+ */
+#define TCP_OWN_ADDRESS "10.0.2.15"
+MUST_CHECK int tcp_everywhere(struct error *err);
 
 #endif

@@ -17,6 +17,7 @@
 #include "config/paths.h"
 #include "crypto/digest.h"
 #include "run/inputs.h"
+#include "run/network.h"
 #include "run/switches.h"
 #include "wire/environment.h"
 
@@ -189,18 +190,35 @@ static void build_argv(const struct run_options *o, struct contract *c)
 		c->argv[i] = mem_strdup(o->argv[i]);
 }
 
+static int build_network(const struct run_options *o, struct contract *c, struct error *err)
+{
+	if (!o->network || strcmp(o->network, "none") == 0)
+		return 0;
+	if (network_check(o->network, err) < 0)
+		return -1;
+	if (!c->deterministic)
+		return error_set(err, ERR_USAGE,
+			"--network needs determinism, which makes the connections outside: leave "
+			"--no-determinism out");
+	if (c->tty)
+		return error_set(err, ERR_USAGE,
+			"--network goes with pipes: a terminal on standard input takes keys as "
+			"they come; give it input, as with < /dev/null");
+	free(c->network);
+	c->network = mem_strdup(o->network);
+	return 0;
+}
+
 int contract_build(const struct run_options *o, const struct contract_host *h, struct contract *ret,
 	run_say *say, struct error *err)
 {
 	auto_contract struct contract c;
 
 	contract_init(&c);
-	if (o->network && strcmp(o->network, "none") != 0)
-		return error_set(err, ERR_USAGE,
-			"--network '%.64s': only 'none' is there: the guest has loopback alone",
-			o->network);
 	c.deterministic = !o->no_determinism;
 	c.tty = h->tty;
+	if (build_network(o, &c, err) < 0)
+		return -1;
 	c.stdin_kind = h->tty ? CONTRACT_STDIN_STREAM : CONTRACT_STDIN_EMPTY;
 	c.clock_step_ns = o->clock_step_ns;
 	c.sched_seed = o->sched_seed;
@@ -272,7 +290,10 @@ static bool has_made_identity(const struct contract *c)
 
 int contract_check_made(const struct contract *c, struct error *err)
 {
-	const char *what = !has_made_dirs(c)	   ? "directories"
+	struct error ignored;
+	const char *what = network_check(c->network, &ignored) < 0 || (c->tty && contract_has_outside(c))
+				   ? "network"
+			   : !has_made_dirs(c)	   ? "directories"
 			   : !has_made_limits(c)   ? "limits"
 			   : !has_made_identity(c) ? "identity or clock"
 						   : NULL;

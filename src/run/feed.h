@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The guest's standard input where it leads outside: put into its pipe when the supervisor asks,
- * from the source, and then recorded, or from a tape, without the source.
+ * The guest's input from outside, let in when the supervisor asks: from the source, and then
+ * recorded, or from a tape, without the source. That is standard input, which is put into the
+ * guest's pipe, and what comes over its connections (run/outside.h).
  *
  * How it works: a question names an instant of the guest's clock up to which nothing else happens
  * ("due"). From the source, the host waits that long in its own time. What comes in between belongs
@@ -19,6 +20,8 @@
 
 #include "base/attr.h"
 #include "base/error.h"
+#include "run/outside.h"
+#include "tape/net.h"
 #include "tape/tape.h"
 
 /* Waiting of the host that is shorter than this passes no time inside, so that a pipe's own pace
@@ -30,12 +33,23 @@ struct feed_ask {
 	uint32_t task;
 };
 
-/* The payload of an INPUT frame. */
+/* The payload of an INPUT or, when `stream` is not 0, of a NET_INPUT frame. */
 struct feed_answer {
 	uint64_t request, now_ns;
 	uint32_t flags, len;
+	uint32_t stream, error;
+	const unsigned char *data; /* of NET_INPUT: borrowed until the next step */
+	bool datagrams;		   /* and where it leads: not of the frame */
+	struct endpoint to;
 	uint32_t signal; /* not of the frame: what came, when the flags say so; 0: it is not
 			    recorded */
+};
+
+struct feed_sent {
+	uint32_t stream, flags;
+	uint64_t now_ns;
+	const unsigned char *data;
+	size_t len;
 };
 
 /* Where a replay and its tape part. */
@@ -50,12 +64,18 @@ struct feed_divergence {
 typedef int feed_record(void *arg, const struct feed_ask *ask, const struct feed_answer *answer,
 	const void *data, struct error *err);
 
+/* The same of what the guest sent. */
+typedef int feed_record_sent(
+	void *arg, const struct tape_sent *sent, uint64_t now_ns, struct error *err);
+
 struct feed {
-	/* Set by the owner. One of record and reader is there. */
+	/* Set by the owner. One of record and reader is there, or none. */
 	feed_record *record;
+	feed_record_sent *record_sent;
 	void *arg;
 	struct tape_reader *reader; /* borrowed */
 
+	struct outside outside; /* its connections; network NULL: there are none */
 	int from, to;	     /* owned; -1 when at its end */
 	unsigned char *data; /* read from the source and not passed on yet */
 	size_t len;
@@ -75,13 +95,20 @@ void feed_init(struct feed *f);
 void feed_finish(struct feed *f);
 #define auto_feed CLEANUP(feed_finish)
 
-/* Another run: its source (-1 with a tape) and the guest's pipe. Takes both. */
+/* Another run: its source (-1 with a tape) and the guest's pipe, or -1 and -1 where standard input
+ * is no stream. Takes both. */
 MUST_CHECK int feed_start(struct feed *f, int from, int to, struct error *err);
 /* A question came. */
 MUST_CHECK int feed_put_ask(struct feed *f, const struct feed_ask *ask, struct error *err);
 /* A signal goes to the guest: the question is answered with that. */
 void feed_signal(struct feed *f, uint32_t sig);
-/* What it waits for; 0 or 1 entries. */
+/* The guest asks for a connection. */
+MUST_CHECK int feed_connect(
+	struct feed *f, uint32_t stream, bool datagrams, const struct endpoint *to, struct error *err);
+/* The guest sent: the fields of NET_SENT. */
+MUST_CHECK int feed_sent(struct feed *f, const struct feed_sent *sent, struct error *err);
+/* What it waits for; FEED_POLL entries at most. */
+enum { FEED_POLL = 1 + OUTSIDE_MAX };
 size_t feed_poll(const struct feed *f, struct pollfd *fds);
 /* The host's time by which it is to be called again; 0: none. */
 uint64_t feed_deadline_ns(const struct feed *f);

@@ -119,6 +119,47 @@ static int take_input_ask(struct taking *t)
 	return feed_put_ask(t->seen->feed, &ask, t->err);
 }
 
+static int take_net_connect(struct taking *t)
+{
+	uint32_t stream = bytes_get_u32(t->r), type;
+	struct endpoint to;
+
+	(void)bytes_get_u32(t->r); /* the task: of the question that follows */
+	(void)bytes_get_u64(t->r);
+	type = bytes_get_u32(t->r);
+	endpoint_get(t->r, &to);
+	if (t->r->bad)
+		return 0;
+	if (!t->seen->feed || (type != 1 && type != 2))
+		return error_set(t->err, ERR_FORMAT, "a connection that makes no sense");
+	return feed_connect(t->seen->feed, stream, type == 2, &to, t->err);
+}
+
+static int take_net_sent(struct taking *t)
+{
+	struct feed_sent sent = {.stream = bytes_get_u32(t->r)};
+
+	sent.now_ns = bytes_get_u64(t->r);
+	sent.flags = bytes_get_u32(t->r);
+	sent.data = t->r->pos;
+	sent.len = (size_t)(t->r->end - t->r->pos);
+	t->r->pos = t->r->end;
+	if (t->r->bad)
+		return 0;
+	if (!t->seen->feed || !sent.stream || sent.flags > FRAME_NET_RESET)
+		return error_set(t->err, ERR_FORMAT, "sending that makes no sense");
+	return feed_sent(t->seen->feed, &sent, t->err);
+}
+
+static int take_net_wanted(struct taking *t)
+{
+	uint32_t stream = bytes_get_u32(t->r);
+
+	if (t->seen->feed && !t->r->bad)
+		outside_wanted(&t->seen->feed->outside, stream);
+	return 0;
+}
+
 static char *take_text(struct taking *t)
 {
 	autofree char *text = bytes_get_string(t->r, DETAIL_MAX);
@@ -218,6 +259,9 @@ static const struct {
 	{FRAME_FAILED, take_failed},
 	{FRAME_ASSUMPTION, take_assumption},
 	{FRAME_INPUT_ASK, take_input_ask},
+	{FRAME_NET_CONNECT, take_net_connect},
+	{FRAME_NET_SENT, take_net_sent},
+	{FRAME_NET_WANTED, take_net_wanted},
 };
 
 int frames_take(const struct one_spec *spec, struct one_result *r, struct frames_state *seen,

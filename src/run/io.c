@@ -25,7 +25,7 @@ static int open_pipes(struct io *io, const struct stdin_source *in, bool quiet, 
 	struct error *err)
 {
 	autoclose int out = -1, errs = -1, input = -1, to = -1;
-	bool from_tape = feed && feed->reader;
+	bool from_tape = feed && feed->reader && in->kind == CONTRACT_STDIN_STREAM;
 
 	if ((!from_tape && stdin_reader(in, &input, err) < 0) ||
 		open_pipe(&out, &io->guest[1], err) < 0 || open_pipe(&errs, &io->guest[2], err) < 0)
@@ -34,7 +34,7 @@ static int open_pipes(struct io *io, const struct stdin_source *in, bool quiet, 
 	pump_start(&io->err, take_fd(errs), quiet ? -1 : 2);
 	if (in->kind != CONTRACT_STDIN_STREAM) {
 		io->guest[0] = take_fd(input);
-		return 0;
+		return feed ? feed_start(feed, -1, -1, err) : 0;
 	}
 	if (open_pipe(&io->guest[0], &to, err) < 0)
 		return -1;

@@ -171,7 +171,7 @@ json_t *contract_json(const struct contract *c, const struct inputs *in)
 	json_put(o, "gid", json_u64(c->gid));
 	json_put(o, "hostname", json_str(c->hostname));
 	json_put(o, "limits", limits(c));
-	json_put(o, "network", json_str("none"));
+	json_put(o, "network", json_str(c->network));
 	json_put(o, "rlimits", rlimits(c));
 	json_put(o, "rootfs", rootfs(c, in));
 	json_put(o, "sched", sched_json(c));

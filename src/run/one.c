@@ -37,7 +37,7 @@ struct one {
 	struct one_result *result;
 	struct channel channel;
 	struct io io;
-	struct feed *feed, own; /* whose standard input is passed on request, or NULL */
+	struct feed *feed, own; /* what lets input in on request, or NULL */
 	struct frames_state seen;
 	uint64_t deadline_ns; /* 0: none */
 	int interrupts;
@@ -193,14 +193,13 @@ static int wait_time(const struct one *o)
 }
 
 /* What came is on no tape. */
-static void note_input(struct one *o)
+static void note_input(struct one *o, const char *from)
 {
 	autofree char *line = NULL, *what = NULL;
 
-	what = o->feed->failed.code
-		       ? str_format("read of standard input, which is not recorded: %s",
-				 o->feed->failed.msg)
-		       : mem_strdup("read of standard input");
+	what = o->feed->failed.code ? str_format("read of %s, which is not recorded: %s", from,
+					      o->feed->failed.msg)
+				    : str_format("read of %s", from);
 	if (!o->result->notes.not_enforced[REASON_EXTERNAL_INPUT].count && !o->spec->is_quiet) {
 		line = str_format("determinism not enforced: %s", what);
 		o->spec->say(line);
@@ -240,15 +239,18 @@ static int serve_feed(struct one *o, struct error *err)
 	if (r <= 0)
 		return r;
 	if ((o->feed == &o->own || o->feed->failed.code) &&
-		(answer.len || (answer.flags & FRAME_INPUT_END)))
-		note_input(o);
-	if (answer.flags & FRAME_INPUT_SIGNAL)
+		(answer.len || answer.stream || (answer.flags & FRAME_INPUT_END)))
+		note_input(o, answer.stream ? "a connection" : "standard input");
+	if (!answer.stream && (answer.flags & FRAME_INPUT_SIGNAL))
 		take_signal(o, &answer);
 	bytes_put_u64(&b, answer.request);
 	bytes_put_u64(&b, answer.now_ns);
+	if (answer.stream)
+		bytes_put_u32(&b, answer.stream);
 	bytes_put_u32(&b, answer.flags);
-	bytes_put_u32(&b, answer.len);
-	channel_put(&o->channel, FRAME_INPUT, b.data, b.len);
+	bytes_put_u32(&b, answer.stream ? answer.error : answer.len);
+	bytes_put(&b, answer.data, answer.stream ? answer.len : 0);
+	channel_put(&o->channel, answer.stream ? FRAME_NET_INPUT : FRAME_INPUT, b.data, b.len);
 	return channel_flush(&o->channel, err);
 }
 
@@ -277,11 +279,13 @@ static bool is_over(const struct one *o)
 /* One turn of the loop. */
 static int turn(struct one *o, struct error *err)
 {
-	struct pollfd fds[10];
+	struct pollfd fds[10 + FEED_POLL];
 	size_t n = 2, counts[3];
+	bool is_full = o->feed && outside_is_full(&o->feed->outside);
 
 	fds[0] = (struct pollfd){.fd = o->channel.ended ? -1 : o->channel.fd,
-		.events = POLLIN | (channel_has_output(&o->channel) ? POLLOUT : 0)};
+		.events = (is_full ? 0 : POLLIN) |
+			  (channel_has_output(&o->channel) ? POLLOUT : 0)};
 	fds[1] = (struct pollfd){.fd = o->spec->signals, .events = POLLIN};
 	n += counts[0] = o->channel.ended ? 0 : pump_poll(&o->io.in, fds + n);
 	n += counts[1] = pump_poll(&o->io.out, fds + n);
@@ -296,6 +300,8 @@ static int turn(struct one *o, struct error *err)
 		on_signal(o, err);
 	if (channel_flush(&o->channel, err) < 0)
 		return -1;
+	if (o->feed)
+		outside_flush(&o->feed->outside);
 	if (fds[0].revents && serve_channel(o, err) < 0)
 		return -1;
 	if (serve_feed(o, err) < 0)
@@ -397,14 +403,19 @@ static int check_feed(struct one *o, struct error *err)
 	return 0;
 }
 
-/* A stream on standard input of a deterministic run comes on request. */
+/* What comes from outside into a deterministic run comes on request. */
 static void choose_feed(struct one *o)
 {
 	const struct contract *c = o->spec->contract;
 
 	feed_init(&o->own);
-	if (c->deterministic && !c->tty && o->spec->in->kind == CONTRACT_STDIN_STREAM)
+	if (c->deterministic && !c->tty &&
+		(o->spec->in->kind == CONTRACT_STDIN_STREAM || contract_has_outside(c)))
 		o->feed = o->spec->feed ? o->spec->feed : &o->own;
+	if (o->feed && contract_has_outside(c)) {
+		o->feed->outside.network = c->network;
+		o->feed->outside.say = o->spec->is_quiet ? NULL : o->spec->say;
+	}
 	o->seen.feed = o->feed;
 }
 

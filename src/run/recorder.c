@@ -21,6 +21,7 @@
 #include "run/json.h"
 #include "run/programs.h"
 #include "tape/input.h"
+#include "tape/net.h"
 #include "wire/frame.h"
 
 /* Of a tape that nobody asked for. */
@@ -149,12 +150,46 @@ static int begin_unasked(struct recorder *r, struct error *err)
 	return -1;
 }
 
+/* What became of a connect, or came over a connection. */
+static int append_net(struct recorder *r, const struct feed_ask *ask,
+	const struct feed_answer *answer, const void *data, struct error *err)
+{
+	unsigned char head[TAPE_CONNECT_SIZE];
+	bool is_connect = answer->flags & FRAME_NET_CONNECTED;
+	size_t len = is_connect ? TAPE_CONNECT_SIZE : TAPE_RECEIVED_HEAD;
+
+	if (is_connect) {
+		struct tape_connect c = {.stream = answer->stream,
+			.datagrams = answer->datagrams,
+			.family = answer->to.family,
+			.port = answer->to.port,
+			.error = answer->error,
+			.request = ask->request};
+
+		memcpy(c.ip, answer->to.ip, sizeof(c.ip));
+		tape_connect_encode(head, &c);
+	} else {
+		tape_received_encode(head,
+			&(struct tape_received){.stream = answer->stream,
+				.flags = answer->flags,
+				.request = ask->request});
+	}
+	r->bytes += answer->len;
+	if (tape_append(r->writer, is_connect ? TAPE_CONNECT : TAPE_RECEIVED, ask->task,
+		    answer->now_ns, (struct tape_part[2]){{head, len}, {data, answer->len}},
+		    err) < 0)
+		return -1;
+	return tape_flush(r->writer, err);
+}
+
 static int append(struct recorder *r, const struct feed_ask *ask, const struct feed_answer *answer,
 	const void *data, struct error *err)
 {
 	unsigned char head[TAPE_INPUT_HEAD];
 	struct tape_input in = {.request = ask->request, .flags = answer->len ? 0 : TAPE_INPUT_END};
 
+	if (answer->stream)
+		return append_net(r, ask, answer, data, err);
 	if (answer->flags & FRAME_INPUT_SIGNAL) {
 		in.signal = answer->signal;
 		tape_signal_encode(head, &in);
@@ -178,7 +213,8 @@ int recorder_input(void *arg, const struct feed_ask *ask, const struct feed_answ
 	struct recorder *r = arg;
 	int begun = 0;
 
-	if (!answer->len && !(answer->flags & (FRAME_INPUT_END | FRAME_INPUT_SIGNAL)))
+	if (!answer->len && !answer->stream &&
+		!(answer->flags & (FRAME_INPUT_END | FRAME_INPUT_SIGNAL)))
 		return 0;
 	if (!r->writer)
 		begun = begin_unasked(r, err);
@@ -190,6 +226,27 @@ int recorder_input(void *arg, const struct feed_ask *ask, const struct feed_answ
 			"a tape that nobody asked for ends at 1 GiB; --record has no limit");
 	}
 	if (append(r, ask, answer, data, err) < 0) {
+		r->is_partial = true;
+		return -1;
+	}
+	return begun;
+}
+
+int recorder_sent(void *arg, const struct tape_sent *sent, uint64_t now_ns, struct error *err)
+{
+	unsigned char head[TAPE_SENT_HEAD];
+	struct recorder *r = arg;
+	int begun = 0;
+
+	if (!r->writer)
+		begun = begin_unasked(r, err);
+	if (!r->writer)
+		return -1;
+	tape_sent_encode(head, sent);
+	if (tape_append(r->writer, TAPE_SENT, 0, now_ns,
+		    (struct tape_part[2]){{head, sizeof(head)}, {sent->shown, sent->shown_len}},
+		    err) < 0 ||
+		tape_flush(r->writer, err) < 0) {
 		r->is_partial = true;
 		return -1;
 	}

@@ -33,6 +33,7 @@ void recorder_finish(struct recorder *r);
 MUST_CHECK int recorder_begin(struct recorder *r, const char *path, struct error *err);
 /* A feed_record: arg is the recorder. */
 feed_record recorder_input;
+feed_record_sent recorder_sent;
 /* The run is over: writes how it ended, and closes the tape. Nothing when there is none. */
 MUST_CHECK int recorder_end(struct recorder *r, const struct one_result *one,
 	const struct decisions *d, struct error *err);

@@ -154,6 +154,7 @@ static int choose_feed(struct run *r, struct one_spec *spec, struct error *err)
 		r->feed.reader = r->replay.reader;
 	} else {
 		r->feed.record = recorder_input;
+		r->feed.record_sent = recorder_sent;
 		r->feed.arg = &r->recorder;
 	}
 	spec->feed = &r->feed;
@@ -176,7 +177,8 @@ static int turn_tape(
 			r->first.launch ? launch_copy_fd(r->first.launch, &is_overlay) : -1);
 	if (recorder_end(&r->recorder, &r->first, d, err) < 0)
 		return -1;
-	if (!r->o->verify || r->in.kind != CONTRACT_STDIN_STREAM || r->contract.tty)
+	if (!r->o->verify || r->contract.tty ||
+		(r->in.kind != CONTRACT_STDIN_STREAM && !contract_has_outside(&r->contract)))
 		return 0;
 	if (recorder_reader(&r->recorder, &r->again_reader, err) < 0)
 		return -1;

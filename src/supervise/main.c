@@ -27,6 +27,7 @@
 #include "supervise/io/external.h"
 #include "supervise/io/inotify.h"
 #include "supervise/io/io.h"
+#include "supervise/io/outside.h"
 #include "supervise/engine/loop.h"
 #include "supervise/engine/mapped.h"
 #include "supervise/probe.h"
@@ -140,6 +141,7 @@ static int run_engine(struct error *err)
 	nameless_init();
 	io_init(contract.stdin_kind == CONTRACT_STDIN_STREAM, contract.tty);
 	external_init(conditions.asks);
+	outside_init(conditions.asks && contract_has_outside(&contract));
 	if (guest_start(&contract, &conditions, &first, err) < 0)
 		return -1;
 	report_started((uint32_t)first);
@@ -153,6 +155,7 @@ static int run_engine(struct error *err)
 	kill(-1, SIGKILL);
 	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
 		continue;
+	outside_drain();
 	inotify_over();
 	files_settle();
 	if (status < 0)

@@ -300,7 +300,8 @@ static int receive(uint32_t *ret_type, struct bytes *b)
 
 void report_ask(const struct task *t, uint64_t request, uint64_t due_ns, struct report_input *ret)
 {
-	auto_bytes struct bytes b = {0}, answer = {0};
+	static struct bytes answer; /* what ret->data stands in */
+	auto_bytes struct bytes b = {0};
 	struct bytes_reader r;
 	uint32_t type = 0;
 
@@ -315,11 +316,50 @@ void report_ask(const struct task *t, uint64_t request, uint64_t due_ns, struct 
 		kept_signal = (int)bytes_get_u32(&r);
 	}
 	r = bytes_reader(answer.data, answer.len);
-	if (type != FRAME_INPUT || bytes_get_u64(&r) != request)
+	if ((type != FRAME_INPUT && type != FRAME_NET_INPUT) || bytes_get_u64(&r) != request)
 		_Exit(125);
-	ret->now_ns = bytes_get_u64(&r);
+	*ret = (struct report_input){.now_ns = bytes_get_u64(&r)};
+	if (type == FRAME_NET_INPUT)
+		ret->stream = bytes_get_u32(&r);
 	ret->flags = bytes_get_u32(&r);
-	ret->len = bytes_get_u32(&r);
+	if (type == FRAME_INPUT) {
+		ret->len = bytes_get_u32(&r);
+		return;
+	}
+	ret->error = bytes_get_u32(&r);
+	ret->data = r.pos;
+	ret->len = (uint32_t)(r.end - r.pos);
+}
+
+void report_connect(const struct task *t, uint32_t stream, bool datagrams, const struct endpoint *to)
+{
+	auto_bytes struct bytes b = {0};
+
+	bytes_put_u32(&b, stream);
+	bytes_put_u32(&b, t->ordinal);
+	bytes_put_u64(&b, clock_monotonic());
+	bytes_put_u32(&b, datagrams ? 2 : 1);
+	endpoint_put(&b, to);
+	send_frame(FRAME_NET_CONNECT, &b, false);
+}
+
+void report_sent(uint32_t stream, uint32_t flags, const void *data, size_t len)
+{
+	auto_bytes struct bytes b = {0};
+
+	bytes_put_u32(&b, stream);
+	bytes_put_u64(&b, clock_monotonic());
+	bytes_put_u32(&b, flags);
+	bytes_put(&b, data, len);
+	send_frame(FRAME_NET_SENT, &b, false);
+}
+
+void report_wanted(uint32_t stream)
+{
+	auto_bytes struct bytes b = {0};
+
+	bytes_put_u32(&b, stream);
+	send_frame(FRAME_NET_WANTED, &b, false);
 }
 
 int report_asked_signal(void)

@@ -7,6 +7,7 @@
 
 #include "base/attr.h"
 #include "base/error.h"
+#include "wire/endpoint.h"
 #include "wire/contract.h"
 #include "wire/counts.h"
 #include "wire/decision.h"
@@ -46,10 +47,17 @@ void report_killed_outside(void);
 void report_failed(const struct error *err);
 /* Flushes the decisions, sends COUNTS and EXIT. kind 0: code is the status; 1: the signal. */
 void report_exit(uint32_t kind, uint32_t code);
+/* The connections of io/outside.h. */
+void report_connect(const struct task *t, uint32_t stream, bool datagrams, const struct endpoint *to);
+void report_sent(uint32_t stream, uint32_t flags, const void *data, size_t len);
+void report_wanted(uint32_t stream);
 /* What the host answers to a question for input: INPUT of docs/format/control. */
 struct report_input {
 	uint64_t now_ns;
 	uint32_t flags, len;
+	/* NET_INPUT: not 0, and the rest, borrowed until the next question. */
+	uint32_t stream, error;
+	const unsigned char *data;
 };
 /* Asks, and waits for the answer. t: who waits, or NULL. A SIGNAL frame that comes first is kept
  * for report_asked_signal. */

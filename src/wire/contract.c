@@ -49,6 +49,7 @@ void contract_init(struct contract *c)
 		.umask_bits = 022,
 		.first_pid = 64,
 		.hostname = "sandglass",
+		.network = mem_strdup("none"),
 	};
 	memcpy(c->rlimits, rlimits, sizeof(rlimits));
 }
@@ -74,6 +75,7 @@ void contract_finish(struct contract *c)
 	free(c->rootfs);
 	free(c->workdir);
 	free(c->copy_dir);
+	free(c->network);
 	*c = (struct contract){0};
 }
 
@@ -113,13 +115,18 @@ static int path_check(const char *path, const char *what, struct error *err)
 	return 0;
 }
 
+bool contract_has_outside(const struct contract *c)
+{
+	return c->deterministic && strcmp(c->network, "none") != 0;
+}
+
 int contract_check(const struct contract *c, struct error *err)
 {
 	size_t text = 0;
 
 	if (!c->argv || !c->argv[0])
 		return error_set(err, ERR_USAGE, "no command to run");
-	if (!c->workdir || !c->workflow_id || !c->env)
+	if (!c->workdir || !c->workflow_id || !c->env || !c->network)
 		return error_set(
 			err, ERR_USAGE, "contract without workdir, workflow id or environment");
 	if (strings_check(c->argv, "argument", &text, err) < 0 ||
@@ -220,6 +227,7 @@ void contract_encode(struct bytes *out, const struct contract *c, const struct c
 		bytes_put_u32(out, c->switches[i].steps);
 		bytes_put_u32(out, c->switches[i].next);
 	}
+	bytes_put_string(out, c->network);
 	bytes_put_u32(out, (uint32_t)k->cpu);
 	bytes_put_u32(out, k->delay_seed);
 	bytes_put_u64(out, k->timers_after_ns);
@@ -373,6 +381,7 @@ int contract_decode(const void *data, size_t len, struct contract *ret_contract,
 			FRAME_VERSION);
 	get_contract(&r, &c);
 	get_switches(&r, &c);
+	c.network = bytes_get_string(&r, CONTRACT_STRING_MAX);
 	get_conditions(&r, &k);
 	if (r.bad || r.pos != r.end)
 		return error_set(err, ERR_FORMAT, "malformed launch frame");

@@ -84,6 +84,7 @@ struct contract {
 	char *rootfs;	    /* host directory that becomes /, or NULL: the host view */
 	char *workdir;	    /* absolute, inside; where the guest starts */
 	char *copy_dir;	    /* host directory copied on write at its own path, or NULL */
+	char *network;	    /* "none", "host" or "allow=HOST:PORT,...": run/network.h */
 	char **argv, **env; /* NULL-terminated */
 	struct contract_bind *binds;
 	size_t bind_count;
@@ -110,6 +111,9 @@ struct conditions {
 	struct contract_filter_insn *filter; /* deny filter installed in the guest; owned */
 	size_t filter_len;
 };
+
+/* Connections to the outside are let out: made by the host, on request. */
+bool contract_has_outside(const struct contract *c);
 
 /* PINNED.md's defaults; argv, env, workdir and workflow_id start NULL. */
 void contract_init(struct contract *c);

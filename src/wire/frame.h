@@ -14,7 +14,7 @@
 #include "base/error.h"
 
 enum {
-	FRAME_VERSION = 3,
+	FRAME_VERSION = 4,
 	FRAME_PAYLOAD_MAX = 8 * 1024 * 1024,
 	FRAME_HEADER = 8,
 	FRAME_EXIT_OOM = 1,    /* flag of EXIT: the supervisor's memory watch killed something */
@@ -23,6 +23,10 @@ enum {
 	FRAME_INPUT_END = 1,	 /* and that was all */
 	FRAME_INPUT_SIGNAL = 2,	 /* nothing yet: a SIGNAL frame came before */
 	FRAME_INPUT_NO_ROOM = 4, /* nothing, since nobody takes out what is there */
+	/* Flags of NET_SENT and NET_INPUT. */
+	FRAME_NET_END = 1,	 /* and that was all in this direction */
+	FRAME_NET_RESET = 2,	 /* the connection was broken off */
+	FRAME_NET_CONNECTED = 4, /* NET_INPUT: the answer to NET_CONNECT, without bytes */
 };
 
 /* X(NAME, number, direction, payload) */
@@ -54,7 +58,13 @@ enum {
 	X(INPUT_ASK, 19, "supervisor", \
 		"u64 request, u64 now, u64 due (2^64 - 1: none), u32 task (0: nobody in " \
 		"particular)") \
-	X(INPUT, 20, "host", "u64 request, u64 now, u32 flags, u32 bytes put into standard input")
+	X(INPUT, 20, "host", "u64 request, u64 now, u32 flags, u32 bytes put into standard input") \
+	X(NET_CONNECT, 21, "supervisor", \
+		"u32 stream, u32 task, u64 now, u32 type (1 bytes, 2 datagrams), address") \
+	X(NET_SENT, 22, "supervisor", "u32 stream, u64 now, u32 flags, bytes") \
+	X(NET_WANTED, 23, "supervisor", "u32 stream: its guest waits for what comes") \
+	X(NET_INPUT, 24, "host", \
+		"u64 request, u64 now, u32 stream, u32 flags, u32 errno of a connect, bytes")
 
 enum frame_type {
 #define X(name, number, direction, payload) FRAME_##name = number,

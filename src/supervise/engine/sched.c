@@ -26,6 +26,7 @@
 #include "supervise/engine/fdwait.h"
 #include "supervise/io/external.h"
 #include "supervise/io/io.h"
+#include "supervise/io/outside.h"
 #include "supervise/engine/loop.h"
 #include "supervise/report.h"
 #include "supervise/engine/signals.h"
@@ -372,6 +373,8 @@ static void let_time_pass(void)
 	uint64_t due, step = clock_monotonic() + IDLE_STEP_NS;
 	bool is_due = timer_next(&due);
 
+	if (outside_drain())
+		return;
 	if (external_take_looked()) {
 		/* Who looks for input again and again gets it as the host's time goes. */
 		due = is_due && due < step ? due : step;
@@ -392,6 +395,8 @@ static bool wait_for_something(void)
 	bool is_due;
 
 	ptimer_before_sleep();
+	if (outside_drain()) /* there is room to send more */
+		return true;
 	for (struct task *t = task_list; t; t = t->next)
 		if (t->state == TASK_NATIVE) {
 			/* Told already, as not enforced; what it waits for may be up to a timer. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Standard input that leads outside, let in at moments that the guest alone decides.
+ * Input from outside, let in at moments that the guest alone decides: here standard input, and what
+ * comes over connections by outside.h.
  *
  * How it works: the guest reads a pipe whose other end the host has. The host puts something into
  * it only when it is asked, and it is asked only when nothing in the sandbox can go on: every task
@@ -15,8 +16,10 @@
 #include <stdint.h>
 
 void external_init(bool is_asked_for);
-/* Standard input is let in this way. */
+/* Input is let in this way. */
 bool external_is_asked_for(void);
+/* The end of standard input was let in. */
+bool external_stdin_is_over(void);
 /* A guest looked at it, found nothing and goes on: it may be waiting by looking again. */
 void external_looked(void);
 /* True once after that. */

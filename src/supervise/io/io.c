@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "supervise/engine/loop.h"
 #include "supervise/io/external.h"
+#include "supervise/io/outside.h"
 #include "supervise/host.h"
 #include "supervise/report.h"
 #include "supervise/engine/sched.h"
@@ -54,7 +55,7 @@ static bool same_object(const struct stat *a, const struct stat *b)
 
 bool io_has_external(void)
 {
-	return stdin_external;
+	return stdin_external || outside_is_on();
 }
 
 /* /dev/tty is the controlling terminal: the run's own, or a guest's pty. */
@@ -68,7 +69,9 @@ static bool is_dev_tty(const struct gfd *g)
 
 bool io_is_external(const struct gfd *g)
 {
-	if (!stdin_external)
+	if (outside_looks(g))
+		return true;
+	if (!stdin_external || external_stdin_is_over())
 		return false;
 	if (is_dev_tty(g))
 		return true;

@@ -27,6 +27,7 @@
 #include "supervise/engine/inject.h"
 #include "supervise/io/external.h"
 #include "supervise/io/io.h"
+#include "supervise/io/outside.h"
 #include "supervise/engine/sched.h"
 #include "supervise/engine/sigmask.h"
 #include "supervise/io/pty.h"
@@ -303,6 +304,8 @@ enum act stream_write(struct task *t, struct call *c, struct gfd *g, const struc
 		return o->not_blocking ? write_own_output(t, c, g, v) : ACT_NATIVE;
 	if (g->kind == FDKIND_TTY)
 		return pty_write(t, c, g, v, o->not_blocking);
+	if (g->kind == FDKIND_SOCKET)
+		outside_before_sending(g);
 	if (o->not_blocking) {
 		bool room = gfd_poll(g, POLLOUT) & (POLLOUT | POLLERR | POLLHUP);
 

@@ -15,6 +15,8 @@
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
 #include "supervise/engine/inject.h"
+#include "supervise/engine/fdwait.h"
+#include "supervise/io/outside.h"
 #include "supervise/io/port.h"
 #include "supervise/io/ready.h"
 #include "supervise/io/received.h"
@@ -28,7 +30,7 @@
 /* A message call, taken apart. */
 struct message {
 	struct giov v;
-	uint64_t name, control_len;
+	uint64_t name, name_len, control_len;
 	int flags;	 /* MSG_ */
 	int flags_arg;	 /* which argument they are */
 	uint64_t header; /* guest address of the msghdr, or 0 */
@@ -51,6 +53,7 @@ static int read_message(struct task *t, const struct call *c, struct message *re
 		ret->flags = (int)c->arg[3];
 		ret->flags_arg = 3;
 		ret->name = c->arg[4];
+		ret->name_len = c->arg[5];
 		return 0;
 	}
 	ret->flags = (int)c->arg[2];
@@ -60,6 +63,7 @@ static int read_message(struct task *t, const struct call *c, struct message *re
 		return -EFAULT;
 	r = giov_read(&ret->v, t, (uint64_t)(uintptr_t)h.msg_iov, h.msg_iovlen);
 	ret->name = (uint64_t)(uintptr_t)h.msg_name;
+	ret->name_len = h.msg_namelen;
 	ret->control_len = h.msg_controllen;
 	return r;
 }
@@ -131,6 +135,46 @@ static int held_back(const struct gfd *g, int flags)
 	return flags & MSG_MORE && stream_is_bytes(g) ? MSG_MORE : 0;
 }
 
+/* A datagram to an address outside: ACT_NATIVE when it can go. */
+static enum act reach(
+	struct task *t, struct call *c, const struct gfd *g, uint64_t name, uint64_t len)
+{
+	struct sockaddr_storage to = {0};
+	int why = 0;
+
+	if (!outside_is_on() || !name || len < sizeof(sa_family_t) || len > sizeof(to) ||
+		stream_is_bytes(g) || gmem_read(t, name, &to, len) < 0)
+		return ACT_NATIVE;
+	switch (outside_reach(t, g, (const struct sockaddr *)&to, (socklen_t)len, &why)) {
+	case OUTSIDE_WAITS:
+		t->park.external = true;
+		fdwait_never(t);
+		return park_on(t, PARK_FD);
+	case OUTSIDE_REFUSED:
+		return call_done(c, -why);
+	case OUTSIDE_READY:
+	case OUTSIDE_INSIDE:
+		break;
+	}
+	return ACT_NATIVE;
+}
+
+/* The same for each message of a sendmmsg. */
+static enum act reach_all(struct task *t, struct call *c, const struct gfd *g)
+{
+	enum act act = ACT_NATIVE;
+
+	for (uint64_t i = 0; outside_is_on() && act == ACT_NATIVE && i < (uint32_t)c->arg[2]; i++) {
+		struct mmsghdr m;
+
+		if (i >= GIOV_MAX || gmem_read(t, c->arg[1] + i * sizeof(m), &m, sizeof(m)) < 0)
+			break;
+		act = reach(t, c, g, (uint64_t)(uintptr_t)m.msg_hdr.msg_name,
+			m.msg_hdr.msg_namelen);
+	}
+	return act;
+}
+
 enum act enter_send(struct task *t, struct call *c)
 {
 	auto_gfd struct gfd g = GFD_NONE;
@@ -143,6 +187,9 @@ enum act enter_send(struct task *t, struct call *c)
 	if (read_message(t, c, &m) < 0)
 		return ACT_NATIVE; /* the kernel says why not */
 	before_sending(t, &g, m.name);
+	act = reach(t, c, &g, m.name, m.name_len);
+	if (act != ACT_NATIVE)
+		return act;
 	o = options(&m, &g);
 	if (!o.not_blocking && is_unix(&g) && (m.name || m.control_len))
 		return send_by_guest(t, c, &g, &m);
@@ -214,11 +261,15 @@ static bool passes_several(const struct call *c, const struct gfd *g)
 enum act enter_sendmmsg(struct task *t, struct call *c)
 {
 	auto_gfd struct gfd g = GFD_NONE;
+	enum act act;
 	int held;
 
 	if (gfd_open(t, (int)c->arg[0], &g) < 0 || g.kind != FDKIND_SOCKET)
 		return ACT_NATIVE;
 	before_sending(t, &g, true);
+	act = t->park.progress ? ACT_NATIVE : reach_all(t, c, &g);
+	if (act != ACT_NATIVE)
+		return act;
 	held = held_back(&g, (int)c->arg[3]);
 	c->arg[3] &= ~(uint64_t)held;
 	if (!passes_several(c, &g))

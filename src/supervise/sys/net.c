@@ -16,6 +16,8 @@
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
 #include "supervise/engine/inject.h"
+#include "supervise/engine/fdwait.h"
+#include "supervise/io/outside.h"
 #include "supervise/io/port.h"
 #include "supervise/io/stream.h"
 #include "supervise/report.h"
@@ -206,6 +208,37 @@ static enum act connect_tcp(struct task *t, struct call *c, struct gfd *g,
 	return stream_park(t, g, SO_SNDTIMEO);
 }
 
+/* The host was asked for a connection: parked until it says what became of that. */
+static enum act wait_for_host(struct task *t, struct call *c, const struct gfd *g)
+{
+	if (t->park.timed_out) {
+		outside_give_up(g);
+		return call_done(c, -ETIMEDOUT);
+	}
+	t->park.external = true;
+	fdwait_never(t);
+	return stream_park(t, g, SO_SNDTIMEO);
+}
+
+static enum act connect_inet(struct task *t, struct call *c, struct gfd *g,
+	const struct sockaddr *address, socklen_t len)
+{
+	int why = 0;
+	enum outside_way way = outside_reach(t, g, address, len, &why);
+	enum act act;
+
+	if (way == OUTSIDE_WAITS)
+		return wait_for_host(t, c, g);
+	if (way == OUTSIDE_REFUSED)
+		return call_done(c, -why);
+	if (!is_tcp(g))
+		return ACT_NATIVE;
+	act = connect_tcp(t, c, g, address, len);
+	if (way == OUTSIDE_READY && !outside_joined(g))
+		report_not_enforced(REASON_UNMODELLED, "a connection outside that went astray");
+	return act;
+}
+
 enum act enter_connect(struct task *t, struct call *c)
 {
 	auto_gfd struct gfd g = GFD_NONE;
@@ -222,6 +255,5 @@ enum act enter_connect(struct task *t, struct call *c)
 		return gfd_is_nonblock(&g) ? ACT_NATIVE : connect_unix(t, c, &g);
 	port_choose(t, &g);
 	send_at_once(&g);
-	return is_tcp(&g) ? connect_tcp(t, c, &g, (const struct sockaddr *)&address, len)
-			  : ACT_NATIVE;
+	return connect_inet(t, c, &g, (const struct sockaddr *)&address, len);
 }
