@@ -291,12 +291,13 @@ static bool has_made_identity(const struct contract *c)
 int contract_check_made(const struct contract *c, struct error *err)
 {
 	struct error ignored;
-	const char *what = network_check(c->network, &ignored) < 0 || (c->tty && contract_has_outside(c))
-				   ? "network"
-			   : !has_made_dirs(c)	   ? "directories"
-			   : !has_made_limits(c)   ? "limits"
-			   : !has_made_identity(c) ? "identity or clock"
-						   : NULL;
+	const char *what =
+		network_check(c->network, &ignored) < 0 || (c->tty && contract_has_outside(c))
+			? "network"
+		: !has_made_dirs(c)	? "directories"
+		: !has_made_limits(c)	? "limits"
+		: !has_made_identity(c) ? "identity or clock"
+					: NULL;
 
 	return what ? error_set(err, ERR_FORMAT, "no command line gives a run these %s", what) : 0;
 }

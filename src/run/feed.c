@@ -335,7 +335,9 @@ static void missing(struct feed *f)
 
 static const char *flags_text(uint32_t flags)
 {
-	return flags & FRAME_NET_RESET ? ", broken off," : flags & FRAME_NET_END ? ", the end," : "";
+	return flags & FRAME_NET_RESET ? ", broken off,"
+	       : flags & FRAME_NET_END ? ", the end,"
+				       : "";
 }
 
 static char *connect_text(uint32_t stream, bool datagrams, const struct endpoint *to)
@@ -356,7 +358,8 @@ static struct endpoint endpoint_of(const struct tape_connect *c)
 
 enum { SHOWN = 48 };
 
-static char *sent_text(uint32_t stream, uint32_t flags, uint64_t len, const void *data, size_t shown)
+static char *sent_text(
+	uint32_t stream, uint32_t flags, uint64_t len, const void *data, size_t shown)
 {
 	autofree char *some = str_printable(data, shown, SHOWN);
 
@@ -502,8 +505,8 @@ int feed_step(struct feed *f, struct feed_answer *ret, struct error *err)
 	return f->reader ? step_replay(f, ret, err) : step_live(f, ret, err);
 }
 
-int feed_connect(
-	struct feed *f, uint32_t stream, bool datagrams, const struct endpoint *to, struct error *err)
+int feed_connect(struct feed *f, uint32_t stream, bool datagrams, const struct endpoint *to,
+	struct error *err)
 {
 	if (outside_connect(&f->outside, stream, datagrams, to) < 0)
 		return error_set(
@@ -512,8 +515,8 @@ int feed_connect(
 }
 
 /* Is it what the recorded run sent, there and then? */
-static int compare_sent(
-	struct feed *f, const struct feed_sent *sent, const struct tape_sent *made, struct error *err)
+static int compare_sent(struct feed *f, const struct feed_sent *sent, const struct tape_sent *made,
+	struct error *err)
 {
 	struct next n = {0};
 	int got = look_ahead(f, &n, err);

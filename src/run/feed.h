@@ -76,8 +76,8 @@ struct feed {
 	struct tape_reader *reader; /* borrowed */
 
 	struct outside outside; /* its connections; network NULL: there are none */
-	int from, to;	     /* owned; -1 when at its end */
-	unsigned char *data; /* read from the source and not passed on yet */
+	int from, to;		/* owned; -1 when at its end */
+	unsigned char *data;	/* read from the source and not passed on yet */
 	size_t len;
 	bool has_ended; /* the source's end was read */
 	bool has_ask;
@@ -103,8 +103,8 @@ MUST_CHECK int feed_put_ask(struct feed *f, const struct feed_ask *ask, struct e
 /* A signal goes to the guest: the question is answered with that. */
 void feed_signal(struct feed *f, uint32_t sig);
 /* The guest asks for a connection. */
-MUST_CHECK int feed_connect(
-	struct feed *f, uint32_t stream, bool datagrams, const struct endpoint *to, struct error *err);
+MUST_CHECK int feed_connect(struct feed *f, uint32_t stream, bool datagrams,
+	const struct endpoint *to, struct error *err);
 /* The guest sent: the fields of NET_SENT. */
 MUST_CHECK int feed_sent(struct feed *f, const struct feed_sent *sent, struct error *err);
 /* What it waits for; FEED_POLL entries at most. */

@@ -81,8 +81,8 @@ int network_check(const char *text, struct error *err)
 		const char *from = p;
 
 		if (count == RULES_MAX)
-			return error_set(err, ERR_LIMIT, "--network allows at most %d addresses",
-				RULES_MAX);
+			return error_set(
+				err, ERR_LIMIT, "--network allows at most %d addresses", RULES_MAX);
 		if (!next_rule(&p, &rule))
 			return error_set(err, ERR_USAGE,
 				"--network: '%.*s' is not HOST:PORT (a name, 192.0.2.1 or "

@@ -284,8 +284,7 @@ static int turn(struct one *o, struct error *err)
 	bool is_full = o->feed && outside_is_full(&o->feed->outside);
 
 	fds[0] = (struct pollfd){.fd = o->channel.ended ? -1 : o->channel.fd,
-		.events = (is_full ? 0 : POLLIN) |
-			  (channel_has_output(&o->channel) ? POLLOUT : 0)};
+		.events = (is_full ? 0 : POLLIN) | (channel_has_output(&o->channel) ? POLLOUT : 0)};
 	fds[1] = (struct pollfd){.fd = o->spec->signals, .events = POLLIN};
 	n += counts[0] = o->channel.ended ? 0 : pump_poll(&o->io.in, fds + n);
 	n += counts[1] = pump_poll(&o->io.out, fds + n);

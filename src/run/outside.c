@@ -115,14 +115,12 @@ static int begin(struct outside *o, struct outside_stream *s)
 		(s->datagrams ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (s->fd < 0)
 		return errno == EMFILE || errno == ENFILE ? ENOBUFS : errno;
-	if (!s->datagrams &&
-		setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)) < 0)
+	if (!s->datagrams && setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)) < 0)
 		return errno;
 	return connect(s->fd, (const struct sockaddr *)&address, len) < 0 ? errno : 0;
 }
 
-int outside_connect(
-	struct outside *o, uint32_t stream, bool datagrams, const struct endpoint *to)
+int outside_connect(struct outside *o, uint32_t stream, bool datagrams, const struct endpoint *to)
 {
 	struct outside_stream *s;
 
@@ -309,7 +307,8 @@ bool outside_next(struct outside *o, struct outside_event *ret)
 bool outside_can_come(const struct outside *o)
 {
 	for (size_t i = 0; i < o->count; i++)
-		if (o->streams[i].state != OPEN || (is_open(&o->streams[i]) && o->streams[i].wanted))
+		if (o->streams[i].state != OPEN ||
+			(is_open(&o->streams[i]) && o->streams[i].wanted))
 			return true;
 	return false;
 }

@@ -41,8 +41,7 @@ void outside_finish(struct outside *o);
 MUST_CHECK int outside_connect(
 	struct outside *o, uint32_t stream, bool datagrams, const struct endpoint *to);
 /* The guest sent this; the flags of NET_SENT. A stream that is over takes nothing. */
-void outside_sent(
-	struct outside *o, uint32_t stream, uint32_t flags, const void *data, size_t len);
+void outside_sent(struct outside *o, uint32_t stream, uint32_t flags, const void *data, size_t len);
 /* The guest waits for what comes. */
 void outside_wanted(struct outside *o, uint32_t stream);
 

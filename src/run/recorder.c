@@ -169,10 +169,9 @@ static int append_net(struct recorder *r, const struct feed_ask *ask,
 		memcpy(c.ip, answer->to.ip, sizeof(c.ip));
 		tape_connect_encode(head, &c);
 	} else {
-		tape_received_encode(head,
-			&(struct tape_received){.stream = answer->stream,
-				.flags = answer->flags,
-				.request = ask->request});
+		tape_received_encode(head, &(struct tape_received){.stream = answer->stream,
+						   .flags = answer->flags,
+						   .request = ask->request});
 	}
 	r->bytes += answer->len;
 	if (tape_append(r->writer, is_connect ? TAPE_CONNECT : TAPE_RECEIVED, ask->task,

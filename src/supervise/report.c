@@ -331,7 +331,8 @@ void report_ask(const struct task *t, uint64_t request, uint64_t due_ns, struct 
 	ret->len = (uint32_t)(r.end - r.pos);
 }
 
-void report_connect(const struct task *t, uint32_t stream, bool datagrams, const struct endpoint *to)
+void report_connect(
+	const struct task *t, uint32_t stream, bool datagrams, const struct endpoint *to)
 {
 	auto_bytes struct bytes b = {0};
 

@@ -48,7 +48,8 @@ void report_failed(const struct error *err);
 /* Flushes the decisions, sends COUNTS and EXIT. kind 0: code is the status; 1: the signal. */
 void report_exit(uint32_t kind, uint32_t code);
 /* The connections of io/outside.h. */
-void report_connect(const struct task *t, uint32_t stream, bool datagrams, const struct endpoint *to);
+void report_connect(
+	const struct task *t, uint32_t stream, bool datagrams, const struct endpoint *to);
 void report_sent(uint32_t stream, uint32_t flags, const void *data, size_t len);
 void report_wanted(uint32_t stream);
 /* What the host answers to a question for input: INPUT of docs/format/control. */

@@ -26,10 +26,12 @@ enum {
 	X(SIGNAL, 2, "signal", "u32 signal, u64 request") \
 	X(OUTCOME, 3, "outcome", "JSON: how the run ended, and what it executed") \
 	X(CONNECT, 4, "connect", \
-		"u32 stream, u32 type, u32 family, u32 port, 16 bytes of address, u32 errno, u64 request") \
+		"u32 stream, u32 type, u32 family, u32 port, 16 bytes of address, u32 errno, u64 " \
+		"request") \
 	X(RECEIVED, 5, "received", "u32 stream, u32 flags, u64 request, then the bytes") \
 	X(SENT, 6, "sent", \
-		"u32 stream, u32 flags, u64 request, u64 bytes, their SHA-256, then the first 64 of them") \
+		"u32 stream, u32 flags, u64 request, u64 bytes, their SHA-256, then the first 64 " \
+		"of them") \
 	X(END, 255, "end", "u64 records, u64 stride, u32 count, then count times u64 offset")
 
 enum tape_kind {

@@ -11,7 +11,8 @@
 #include "base/bytes.h"
 
 enum {
-	ENDPOINT_SIZE = 24, /* u32 4 or 6, u32 port, 16 bytes: an IPv4 address has four, then zeros */
+	ENDPOINT_SIZE =
+		24, /* u32 4 or 6, u32 port, 16 bytes: an IPv4 address has four, then zeros */
 	ENDPOINT_TEXT = 64,
 };
 

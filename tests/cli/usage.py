@@ -28,7 +28,7 @@ WRONG = [
     ("a size of nothing", ["run", "--memory", "0", "true"], 125, "more than zero"),
     ("a wrong duration", ["run", "--timeout", "5 minutes", "true"], 125, "unknown unit"),
     ("a wrong number", ["run", "--pids", "-3", "true"], 125, "not a whole number"),
-    ("a network that is not there", ["run", "--network", "host", "true"], 125, "only 'none'"),
+    ("a network that is not there", ["run", "--network", "all", "true"], 125, "allow=HOST:PORT"),
     ("a bind of nothing", ["run", "--bind-ro", "/no/such/thing", "true"], 125, "/no/such/thing"),
     ("a root that is no directory", ["run", "--rootfs", "/etc/passwd", "true"], 125, "not a directory"),
     ("an environment without a value", ["run", "--env", "HOME", "true"], 125, "NAME=VALUE"),

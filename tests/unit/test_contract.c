@@ -194,7 +194,7 @@ static void wrong_options_are_refused(void **state)
 		{"NOVALUE"}, {"=x"}, {"/no/such/file"}, {"/usr:relative"}, {":/x"}, {"/usr:/"}};
 	struct run_options rows[] = {{.env = {words[0], 1}}, {.env = {words[1], 1}},
 		{.bind_ro = {words[2], 1}}, {.bind = {words[3], 1}}, {.bind = {words[4], 1}},
-		{.bind_ro = {words[5], 1}}, {.network = "host"}, {.epoch = "tomorrow"},
+		{.bind_ro = {words[5], 1}}, {.network = "all"}, {.epoch = "tomorrow"},
 		{.rootfs = "/no/such"}, {.rootfs = "/etc/passwd"}, {.rootfs = "/"},
 		{.memory = 1024}};
 

@@ -18,11 +18,11 @@
 #include "wire/frame.h"
 
 enum {
-	ROOM = 64 * 1024,      /* of one reading */
-	FULL = 16 * 1024,      /* a guest that has so much unread is given no more */
-	STREAMS_MAX = 900,     /* connections at a time */
-	DATAGRAMS_MAX = 128,   /* of them for datagrams: nobody says when one is over */
-	ANSWER_MS = 1000,      /* loopback's */
+	ROOM = 64 * 1024,    /* of one reading */
+	FULL = 16 * 1024,    /* a guest that has so much unread is given no more */
+	STREAMS_MAX = 900,   /* connections at a time */
+	DATAGRAMS_MAX = 128, /* of them for datagrams: nobody says when one is over */
+	ANSWER_MS = 1000,    /* loopback's */
 };
 
 enum state { ASKED, ANSWERED, OPEN };

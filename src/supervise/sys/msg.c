@@ -169,8 +169,8 @@ static enum act reach_all(struct task *t, struct call *c, const struct gfd *g)
 
 		if (i >= GIOV_MAX || gmem_read(t, c->arg[1] + i * sizeof(m), &m, sizeof(m)) < 0)
 			break;
-		act = reach(t, c, g, (uint64_t)(uintptr_t)m.msg_hdr.msg_name,
-			m.msg_hdr.msg_namelen);
+		act = reach(
+			t, c, g, (uint64_t)(uintptr_t)m.msg_hdr.msg_name, m.msg_hdr.msg_namelen);
 	}
 	return act;
 }
