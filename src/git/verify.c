@@ -102,10 +102,12 @@ static int check_file(
 	same = has_content(v, fd, &st, id, err);
 	if (same < 0)
 		return -1;
-	if (!same || is_executable != ((st.st_mode & S_IXUSR) != 0))
-		tell(v, REPO_MODIFIED, path);
 	if (is_pointer(v->repo, id))
 		tell(v, same ? REPO_LFS_POINTER : REPO_LFS_CONTENT, path);
+	else if (!same)
+		tell(v, REPO_MODIFIED, path);
+	if (same && is_executable != ((st.st_mode & S_IXUSR) != 0))
+		tell(v, REPO_MODIFIED, path);
 	return 0;
 }
 
