@@ -79,13 +79,10 @@ static int check_statement(
 		return check_run(v, statement, verdict, err);
 	if (strcmp(format, SEAL_FORMAT) == 0)
 		seal_parse(statement, &head, verdict);
-<<<<<<< HEAD
 	else if (strcmp(format, RECORD_FORMAT) == 0)
 		record_check(statement, verdict);
-=======
 	else if (strcmp(format, TRIED_FORMAT) == 0)
 		tried_check(statement, verdict);
->>>>>>> 2375b64 (trial: candidate code on a fork of history)
 	else
 		verdict_add(verdict, VERDICT_UNKNOWN_STATEMENT, "'%s'", format);
 	return 0;

@@ -101,7 +101,7 @@ static int run_new(struct ledger *l, const char *label, const char *goal, char r
 	auto_transaction struct db_transaction t = {0};
 	char now[LEDGER_TIME_SIZE];
 
-	ledger_ulid(ret_id);
+	ledger_take_id(l, ret_id);
 	ledger_now(now);
 	if (db_begin(l->db, &t, err) < 0 ||
 		db_change(l->db, NULL, err,
@@ -215,7 +215,7 @@ static int fork_run(struct ledger *l, const char *parent_id, const char *at, con
 	uint64_t cut = 0;
 	int found = 1;
 
-	ledger_ulid(id);
+	ledger_take_id(l, id);
 	if (db_begin(l->db, &t, err) < 0 || ledger_run_get(l, parent_id, &parent, err) < 0)
 		return -1;
 	if (!at && last_id(l, parent.id, &last, err) < 0)

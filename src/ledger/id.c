@@ -33,6 +33,24 @@ void ledger_ulid(char ret[LEDGER_ULID])
 	ret[LEDGER_ULID - 1] = '\0';
 }
 
+void ledger_choose_id(struct ledger *l, const unsigned char bytes[LEDGER_ULID - 1])
+{
+	static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+	for (int i = 0; i < LEDGER_ULID - 1; i++)
+		l->next_id[i] = digits[bytes[i] & (i == 0 ? 7 : 31)];
+	l->next_id[LEDGER_ULID - 1] = '\0';
+}
+
+void ledger_take_id(struct ledger *l, char ret[LEDGER_ULID])
+{
+	if (l->next_id[0])
+		memcpy(ret, l->next_id, LEDGER_ULID);
+	else
+		ledger_ulid(ret);
+	l->next_id[0] = '\0';
+}
+
 void ledger_now(char ret[LEDGER_TIME_SIZE])
 {
 	uint64_t now = clock_host_real_ns();

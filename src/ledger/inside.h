@@ -46,7 +46,10 @@ extern const struct db_schema ledger_schema;
 struct ledger {
 	struct db *db;
 	const struct ledger_ops *ops;
+	char next_id[LEDGER_ULID]; /* of the next run; "": a fresh one */
 };
+/* The id of a run that is made now. */
+void ledger_take_id(struct ledger *l, char ret[LEDGER_ULID]);
 
 /* A part of a run's history: events of one run's own rows. */
 struct ledger_segment {

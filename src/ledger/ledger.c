@@ -276,11 +276,6 @@ uint64_t ledger_writer_seq(const struct ledger_writer *w)
 	return w->seq;
 }
 
-uint64_t ledger_writer_number(const struct ledger_writer *w)
-{
-	return w->number;
-}
-
 const char *ledger_writer_id(const struct ledger_writer *w)
 {
 	return w->id;

@@ -81,6 +81,12 @@ MUST_CHECK int ledger_run_each(
 MUST_CHECK int ledger_fork(struct ledger *l, const char *parent, const char *at, const char *label,
 	char ret_id[LEDGER_ULID], struct error *err);
 
+/*
+ * The next run or fork that this handle makes has an id of these bytes instead of a fresh one:
+ * whose making shall repeat derives it. A store that has the id already refuses.
+ */
+void ledger_choose_id(struct ledger *l, const unsigned char bytes[LEDGER_ULID - 1]);
+
 /* Events. */
 
 struct ledger_event {
@@ -137,8 +143,6 @@ MUST_CHECK int ledger_append(struct ledger_writer *w, const struct ledger_new *e
 	bool is_block, struct error *err);
 /* Of the last event that this writer knows. */
 uint64_t ledger_writer_seq(const struct ledger_writer *w);
-/* The number of the last counted id: the next event without one of its own is evt_ and one more. */
-uint64_t ledger_writer_number(const struct ledger_writer *w);
 const char *ledger_writer_id(const struct ledger_writer *w); /* "" when the run is empty */
 /* The counter of ids: the next event that is given none is evt_%03d of one more. */
 uint64_t ledger_writer_number(const struct ledger_writer *w);

@@ -123,7 +123,7 @@ static int insert(struct ledger *l, struct ledger_run *run, int64_t parent, stru
 
 	if (db_number(l->db, "SELECT coalesce(max(number), 0) FROM runs", &last, err) < 0)
 		return -1;
-	ledger_ulid(id);
+	ledger_take_id(l, id);
 	ledger_now(now);
 	run->number = last + 1;
 	run->id = mem_strdup(id);

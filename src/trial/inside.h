@@ -77,6 +77,8 @@ MUST_CHECK int trial_call(struct trial *t, const struct call *c, const char *wha
 	const char *members, json_t **ret, struct error *err);
 /* Why a program is gone without having been told to. */
 MUST_CHECK int trial_judge_end(struct trial *t, struct player *p, struct error *err);
+/* The candidate's status into the report, once its program is gone. */
+void trial_keep_exit(struct trial *t, const struct player *p);
 /* The time is over. */
 int trial_out_of_time(struct trial *t);
 

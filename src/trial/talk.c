@@ -46,14 +46,19 @@ int trial_out_of_time(struct trial *t)
 		t->spec->limits.wall_ns / 1000000);
 }
 
-static void keep_exit(struct trial *t, const struct player *p)
+/* What a limit ended was killed; what is stopped after a failure has no status of its own. */
+void trial_keep_exit(struct trial *t, const struct player *p)
 {
-	const struct sandbox_result *r = &p->worker.end.result;
+	const struct worker_end *e = &p->worker.end;
+	bool is_own = e->is_known && e->failed.code == ERR_NONE &&
+		      (e->result.end == SANDBOX_EXITED || e->result.end == SANDBOX_SIGNALLED);
 
-	if (p != trial_candidate(t) || (r->end != SANDBOX_EXITED && r->end != SANDBOX_SIGNALLED))
+	if (p != trial_candidate(t) || t->report->has_exit_code)
 		return;
-	t->report->has_exit_code = true;
-	t->report->exit_code = r->end == SANDBOX_SIGNALLED ? -r->signal : r->code;
+	t->report->has_exit_code = is_own || t->report->outcome == TRIAL_LIMITS_EXCEEDED;
+	t->report->exit_code = !is_own				    ? -SIGKILL
+			       : e->result.end == SANDBOX_SIGNALLED ? -e->result.signal
+								    : e->result.code;
 }
 
 /* A limit that the kernel enforces shows in how the program died. */
@@ -80,7 +85,7 @@ int trial_judge_end(struct trial *t, struct player *p, struct error *err)
 	if (!worker_wait(&p->worker, t->deadline_ns ? t->deadline_ns : clock_host_ns() + END_NS))
 		return t->deadline_ns ? trial_out_of_time(t)
 				      : trial_over(t, TRIAL_CRASHED, "it closed its channel");
-	keep_exit(t, p);
+	trial_keep_exit(t, p);
 	tail = str_printable(e->tail, e->tail_len, WORKER_TAIL);
 	net = exceeded(e);
 	/* What cannot even be imported within its memory was never there. */

@@ -10,6 +10,7 @@
 #include "base/fault.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "crypto/digest.h"
 #include "trial/inside.h"
 
 enum { DETAIL_MAX = 2000 };
@@ -46,6 +47,42 @@ void trial_warn(struct trial *t, const char *text)
 	r->warnings[r->warning_count++] = mem_strdup(text);
 }
 
+static void mix(struct digest *d, const char *text)
+{
+	digest_update(d, text ? text : "", text ? strlen(text) + 1 : 0);
+	digest_update(d, text ? "+" : "-", 1);
+}
+
+/*
+ * A trial that shall repeat has its fork's name from what it is. Where it was made before, that
+ * fork is there, and what it holds is what this one would.
+ */
+static int choose_id(struct trial *t, struct error *err)
+{
+	const struct trial_spec *s = t->spec;
+	auto_digest struct digest *d = digest_new();
+	auto_json json_t *limits = trial_limits_json(&s->limits);
+	autofree char *text = json_text(limits);
+	auto_ledger_run struct ledger_run run = {0};
+	unsigned char bytes[DIGEST_SIZE];
+	char digest[DIGEST_TEXT];
+	const char *const words[] = {
+		s->run, s->at, s->label, s->scenario, s->no_manifest ? "no manifest" : "", text};
+
+	if (ledger_run_get(t->ledger, s->run, &run, err) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		mix(d, words[i]);
+	for (size_t i = 0; i < s->pack_count; i++)
+		mix(d, s->packs[i].pin);
+	for (char *const *e = s->env; e && *e; e++)
+		mix(d, *e);
+	digest_text(d, digest);
+	digest_raw(digest, strlen(digest), bytes);
+	ledger_choose_id(t->ledger, bytes);
+	return 0;
+}
+
 /* The fork, and where it ends. */
 static int make_fork(struct trial *t, struct error *err)
 {
@@ -53,15 +90,13 @@ static int make_fork(struct trial *t, struct error *err)
 	auto_ledger_writer struct ledger_writer *w = NULL;
 
 	if (ledger_open(s->store, LEDGER_EXISTING, 0, &t->ledger, err) < 0 ||
+		(s->deterministic && choose_id(t, err) < 0) ||
 		ledger_fork(t->ledger, s->run, s->at, s->label ? s->label : "trial",
 			t->report->fork_run_id, err) < 0 ||
 		ledger_writer_open(t->ledger, t->report->fork_run_id, &w, err) < 0)
 		return -1;
 	t->shared = ledger_writer_seq(w);
 	t->next_number = ledger_writer_number(w) + 1;
-	/* No process of ours inherits an open one. */
-	ledger_writer_cleanup(&w);
-	ledger_cleanup(&t->ledger);
 	return 0;
 }
 
@@ -118,8 +153,6 @@ static int play(struct trial *t, struct error *err)
 	if (r != 0)
 		return r;
 	t->phase = PHASE_PLAY;
-	if (ledger_open(t->spec->store, LEDGER_EXISTING, 0, &t->ledger, err) < 0)
-		return STEP_ERROR;
 	r = trial_load(t, err);
 	if (r == 0)
 		r = t->spec->scenario && t->spec->scenario[0] ? play_scenario(t, err)
@@ -143,10 +176,8 @@ static void stop_all(struct trial *t)
 		if (e->is_known && e->result.was_deterministic && !e->result.enforced &&
 			e->result.end != SANDBOX_STOPPED)
 			trial_warn(t, e->result.detail);
-		if (p != trial_candidate(t) || t->report->has_exit_code || !e->is_known)
-			continue;
-		t->report->has_exit_code = true;
-		t->report->exit_code = e->result.end == SANDBOX_EXITED ? e->result.code : -9;
+		if (p == trial_candidate(t))
+			trial_keep_exit(t, p);
 	}
 }
 
@@ -219,8 +250,6 @@ int trial_run(const struct trial_spec *spec, struct trial_report *ret, struct er
 		return error_wrap(err, "trial on fork %s", report.fork_run_id);
 	if (fault_point("trial: ended") < 0)
 		return error_sys(err, "make the trial");
-	if (!t.ledger && ledger_open(spec->store, LEDGER_EXISTING, 0, &t.ledger, err) < 0)
-		return -1;
 	if (trial_commit(&t, err) < 0)
 		return -1;
 	if (fault_point("trial: committed") < 0)
