@@ -10,13 +10,16 @@
 #include "conformance/conformance.h"
 
 struct values {
-	const char *only;
+	const char *only, *forks;
 	bool json;
 };
 
 static const struct cli_option options[] = {
 	{"only", CLI_TEXT, "TEXT", "only the tests whose name holds this",
 		offsetof(struct values, only)},
+	{"forks", CLI_TEXT, "HOW",
+		"run them in forks, made as this value of the backend's option fork says",
+		offsetof(struct values, forks)},
 	{0},
 };
 
@@ -60,10 +63,10 @@ static int run(void *values, char **words)
 	autofree char *text = NULL;
 	struct error err = {0};
 
-	if (!cli_words_are(words, 1, 1, "conformance BACKEND [--only TEXT]"))
+	if (!cli_words_are(words, 1, 1, "conformance BACKEND [--only TEXT] [--forks HOW]"))
 		return STATUS_USAGE;
 	if (session_store_open(&s, &err) < 0 ||
-		conformance_run(s, words[0], v->only, tell, &t, &n, &err) < 0)
+		conformance_run(s, words[0], v->only, v->forks, tell, &t, &n, &err) < 0)
 		return cli_fail(&err, STATUS_USAGE);
 	if (!v->json) {
 		printf("1..%zu\n", t.number);

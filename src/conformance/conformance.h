@@ -23,10 +23,13 @@ struct conformance_counts {
 };
 
 /*
- * Runs the tests whose name holds `only` (NULL: all). -1 when the suite itself could not run; a
- * failed test is no error. Tests of a capability that the backend lacks are skipped, saying so.
+ * Runs the tests whose name holds `only` (NULL: all). forks, unless it is NULL: each test has a
+ * session that is a fork, made as this value of the backend's option `fork` says. -1 when the suite
+ * itself could not run; a failed test is no error. Tests of a capability that the backend lacks are
+ * skipped, saying so.
  */
 MUST_CHECK int conformance_run(struct session_store *s, const char *backend, const char *only,
-	conformance_told *told, void *arg, struct conformance_counts *ret, struct error *err);
+	const char *forks, conformance_told *told, void *arg, struct conformance_counts *ret,
+	struct error *err);
 
 #endif

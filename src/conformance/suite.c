@@ -130,14 +130,37 @@ bool test_failed_with(
 		what, (int)err->code, (int)want, err->msg);
 }
 
+/* A fork in place of the session, which goes. */
+static int make_fork(struct test *t, char id[SESSION_ID_SIZE], struct error *err)
+{
+	char ids[1][SESSION_ID_SIZE], *parent = id;
+	auto_session struct session *s = NULL, *made = NULL;
+	const char *how;
+
+	if (session_open(t->store, parent, &s, err) < 0 || session_fork(s, 1, 0, ids, err) < 0 ||
+		session_destroy(t->store, parent, err) < 0)
+		return -1;
+	memcpy(id, ids[0], SESSION_ID_SIZE);
+	if (session_open(t->store, id, &made, err) < 0)
+		return -1;
+	how = session_record(made)->made;
+	return strcmp(how, t->forks) == 0
+		       ? 0
+		       : error_set(err, ERR_UNSUPPORTED, "forks are made by %s here", how);
+}
+
 static int make_session(struct test *t, const char *manifest, char ret_id[SESSION_ID_SIZE],
 	struct session **ret, struct error *err)
 {
 	auto_manifest struct manifest m = {0};
 	const char *text = manifest ? manifest : "{}";
 
-	if (manifest_parse(text, strlen(text), "/", &m, err) < 0 ||
-		session_create(t->store, t->backend, &m, 0, ret_id, err) < 0)
+	if (manifest_parse(text, strlen(text), "/", &m, err) < 0)
+		return -1;
+	if (t->forks && !m.options)
+		m.options = str_format("{\"fork\":\"%s\"}", t->forks);
+	if (session_create(t->store, t->backend, &m, 0, ret_id, err) < 0 ||
+		(t->forks && make_fork(t, ret_id, err) < 0))
 		return -1;
 	if (session_open(t->store, ret_id, ret, err) == 0)
 		return 0;
@@ -189,7 +212,8 @@ static const char *lacks(const struct test_row *row, const struct sandbox_driver
 }
 
 int conformance_run(struct session_store *s, const char *backend, const char *only,
-	conformance_told *told, void *arg, struct conformance_counts *ret, struct error *err)
+	const char *forks, conformance_told *told, void *arg, struct conformance_counts *ret,
+	struct error *err)
 {
 	static const struct test_row *const lists[] = {test_rows_files, test_rows_exec,
 		test_rows_bounds, test_rows_sessions, test_rows_snapshots};
@@ -200,7 +224,7 @@ int conformance_run(struct session_store *s, const char *backend, const char *on
 		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
 		for (const struct test_row *row = lists[i]; row->name; row++) {
-			struct test t = {.store = s, .backend = backend};
+			struct test t = {.store = s, .backend = backend, .forks = forks};
 			const char *lack = lacks(row, d);
 
 			if (only && !strstr(row->name, only))

@@ -15,6 +15,7 @@
 struct test {
 	struct session_store *store;
 	const char *backend;
+	const char *forks; /* each session is a fork, made in this way; or NULL */
 	char id[SESSION_ID_SIZE];
 	struct session *session;
 	char why[400]; /* of the first failure; empty: passed */

@@ -86,12 +86,17 @@ static int write_maps(
 	return write_proc(pid, "gid_map", text, err);
 }
 
-int idmap_write(const struct idmap *m, pid_t pid, const struct contract *c, struct error *err)
+int idmap_write_ids(const struct idmap *m, pid_t pid, uid_t in_uid, gid_t in_gid, struct error *err)
 {
 	/* user_namespaces(7): an unprivileged gid map is taken only when setgroups is denied. */
 	if (!m->privileged && write_proc(pid, "setgroups", "deny", err) < 0)
 		return -1;
-	return write_maps(pid, c->uid, m->uid, c->gid, m->gid, err);
+	return write_maps(pid, in_uid, m->uid, in_gid, m->gid, err);
+}
+
+int idmap_write(const struct idmap *m, pid_t pid, const struct contract *c, struct error *err)
+{
+	return idmap_write_ids(m, pid, c->uid, c->gid, err);
 }
 
 /* A user namespace in which the ids of `owner` are those of m; lives as long as the descriptor. */

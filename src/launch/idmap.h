@@ -25,6 +25,9 @@ struct idmap idmap_choose(void);
 /* Writes the maps of the process pid, just made in a new user namespace. */
 MUST_CHECK int idmap_write(
 	const struct idmap *m, pid_t pid, const struct contract *c, struct error *err);
+/* The same with these ids inside. */
+MUST_CHECK int idmap_write_ids(
+	const struct idmap *m, pid_t pid, uid_t in_uid, gid_t in_gid, struct error *err);
 /*
  * A detached copy of the mounts at path in which the owner of path is the guest; privileged only.
  * *ret_mapped false: this file system cannot be id-mapped and the tree shows the true owners.

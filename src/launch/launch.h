@@ -20,6 +20,9 @@ struct launch_spec {
 	const struct contract *contract;
 	int supervisor; /* readable descriptor of the static supervisor; borrowed */
 	int control;	/* socket that becomes descriptor 3 of init; borrowed */
+	/* Stands for the source of the first bind: a detached mount, used up by this; borrowed. */
+	bool has_tree;
+	int tree;
 	/*
 	 * Become 0, 1 and 2 of init and of the guest; borrowed. With contract->tty they may be -1:
 	 * a terminal is then made inside, see launch_terminal.

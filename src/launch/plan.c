@@ -46,6 +46,11 @@ static int place_init(struct plan *p, struct plan_place *at, struct error *err)
 	struct stat st;
 
 	at->tree = -1;
+	if (p->spec->has_tree && at->source == p->contract->binds[0].source) {
+		at->tree = fcntl(p->spec->tree, F_DUPFD_CLOEXEC, 0);
+		at->mapped = at->directory = true;
+		return at->tree < 0 ? error_sys(err, "bind '%s'", at->source) : 0;
+	}
 	if (stat(at->source, &st) < 0)
 		return error_sys(err, "%s '%s'", what_of(at->kind), at->source);
 	at->directory = S_ISDIR(st.st_mode);

@@ -271,8 +271,8 @@ static int on_event(void *arg, bool *ret_over, struct error *err)
 	return 0;
 }
 
-static int start(
-	struct container *k, const struct contract *c, struct streams *s, struct error *err)
+static int start(struct container *k, const struct contract *c, int tree, struct streams *s,
+	struct error *err)
 {
 	auto_conditions struct conditions cond = {.cpu = sched_getcpu()};
 	auto_bytes struct bytes text = {0};
@@ -293,6 +293,8 @@ static int start(
 			launch_give(s->guest[i], err) < 0)
 			return -1;
 	if (launch_start(&(struct launch_spec){.contract = c,
+				 .has_tree = tree >= 0,
+				 .tree = tree,
 				 .supervisor = supervisor,
 				 .control = inside,
 				 .stdio = {s->guest[0], s->guest[1], s->guest[2]}},
@@ -356,7 +358,8 @@ int container_exec_more(const struct manifest *m, const struct container_more *m
 	*ret = (struct sandbox_result){
 		.was_deterministic = x->deterministic, .enforced = x->deterministic};
 	if (streams_open(&s, x, ret, err) < 0 || build_contract(m, more, cwd, x, &c, err) < 0 ||
-		choose_input(&s, &c, err) < 0 || start(&k, &c, &s, err) < 0)
+		choose_input(&s, &c, err) < 0 ||
+		start(&k, &c, more->has_tree ? more->tree : -1, &s, err) < 0)
 		return -1;
 	tell_degraded(&k, more);
 	s.timeout_ns = x->timeout_ns ? x->timeout_ns : m->timeout_seconds * UINT64_C(1000000000);
@@ -369,12 +372,13 @@ int container_exec_more(const struct manifest *m, const struct container_more *m
 	return judge(&k, err);
 }
 
-int container_exec(const struct manifest *m, const char *dir, const char *cwd,
+int container_exec(const struct manifest *m, const char *dir, int tree, const char *cwd,
 	const struct sandbox_exec *x, struct sandbox_result *ret, struct error *err)
 {
 	autofree char *source = dir ? mem_strdup(dir) : NULL, *dest = mem_strdup(m->root);
 	const struct contract_bind bind = {.source = source, .dest = dest, .writable = true};
-	const struct container_more more = {.binds = &bind, .bind_count = dir != NULL};
+	const struct container_more more = {
+		.binds = &bind, .bind_count = dir != NULL, .has_tree = tree >= 0, .tree = tree};
 
 	return container_exec_more(m, &more, cwd, x, ret, err);
 }

@@ -6,6 +6,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/securebits.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +17,8 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/remove.h"
+#include "launch/idmap.h"
+#include "sandbox/layers.h"
 #include "sandbox/owner.h"
 
 enum { SOURCE_MAX = 1 << 30 };
@@ -24,12 +29,35 @@ char *hostdir_path(const struct sandbox *s)
 	return path_join(s->home, "workspace");
 }
 
-int hostdir_open(const struct sandbox *s, int *ret_dir, struct error *err)
+void workspace_close(struct workspace *w)
 {
-	autofree char *path = hostdir_path(s);
+	fd_close(&w->dir);
+	overlay_close(&w->layers);
+}
 
-	*ret_dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return *ret_dir < 0 ? error_sys(err, "the workspace '%.300s'", path) : 0;
+int hostdir_open(const struct sandbox *s, struct workspace *ret, struct error *err)
+{
+	auto_workspace struct workspace w = WORKSPACE_NONE;
+	autofree char *path = hostdir_path(s);
+	int laid;
+
+	w.dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (w.dir < 0) {
+		if (errno != ENOENT)
+			return error_sys(err, "the workspace '%.300s'", path);
+		laid = layers_open(s, &w.layers, err);
+		if (laid < 0)
+			return -1;
+		errno = ENOENT;
+		if (laid)
+			w.dir = openat(w.layers.tree, ".",
+				O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (w.dir < 0)
+			return error_sys(err, "the workspace '%.300s'", path);
+	}
+	*ret = w;
+	w = WORKSPACE_NONE;
+	return 0;
 }
 
 struct repo_source hostdir_repo(const struct sandbox *s)
@@ -85,12 +113,13 @@ static int fill_file(const struct inside *in, const struct manifest_file *f, str
 
 int hostdir_fill(struct sandbox *s, struct error *err)
 {
-	autoclose int dir = -1, staging = -1;
+	auto_workspace struct workspace w = WORKSPACE_NONE;
+	autoclose int staging = -1;
 	struct inside in = {.root = s->manifest.root};
 
-	if (hostdir_open(s, &dir, err) < 0 || open_staging(s, &staging, err) < 0)
+	if (hostdir_open(s, &w, err) < 0 || open_staging(s, &staging, err) < 0)
 		return -1;
-	in.dir = dir;
+	in.dir = w.dir;
 	in.staging = staging;
 	for (size_t i = 0; i < s->manifest.file_count; i++)
 		if (fill_file(&in, &s->manifest.files[i], err) < 0)
@@ -120,11 +149,11 @@ static int save_special(const struct sandbox *s, const char *list, struct error 
 
 int hostdir_thaw(struct sandbox *s, struct cas *c, const char *digest, struct error *err)
 {
-	autoclose int dir = -1;
+	auto_workspace struct workspace w = WORKSPACE_NONE;
 	autofree char *special = NULL;
 
-	if (hostdir_make(s, err) < 0 || hostdir_open(s, &dir, err) < 0 ||
-		snapshot_thaw(c, digest, dir, NULL, &special, err) < 0)
+	if (hostdir_make(s, err) < 0 || hostdir_open(s, &w, err) < 0 ||
+		snapshot_thaw(c, digest, w.dir, NULL, &special, err) < 0)
 		return -1;
 	return special ? save_special(s, special, err) : 0;
 }
@@ -151,12 +180,12 @@ struct copying {
 static int copy_work(void *arg, void *result, struct error *err)
 {
 	struct copying *c = arg;
-	autoclose int dir = -1, source = -1;
+	auto_workspace struct workspace to = WORKSPACE_NONE, from = WORKSPACE_NONE;
 	autofree char *special = NULL;
 
-	if (hostdir_open(c->to, &dir, err) < 0 || hostdir_open(c->from, &source, err) < 0 ||
-		remove_contents(dir, err) < 0 ||
-		snapshot_copy(source, &c->policy, dir, result, &special, err) < 0)
+	if (hostdir_open(c->to, &to, err) < 0 || hostdir_open(c->from, &from, err) < 0 ||
+		remove_contents(to.dir, err) < 0 ||
+		snapshot_copy(from.dir, &c->policy, to.dir, result, &special, err) < 0)
 		return -1;
 	return special ? save_special(c->to, special, err) : 0;
 }
@@ -182,32 +211,67 @@ int hostdir_copy(struct sandbox *s, struct sandbox *from, enum snapshot_git git,
 int hostdir_read(struct sandbox *s, const char *path, size_t max, char **ret, size_t *ret_len,
 	struct error *err)
 {
-	autoclose int dir = -1;
+	auto_workspace struct workspace w = WORKSPACE_NONE;
 
-	if (hostdir_open(s, &dir, err) < 0)
+	if (hostdir_open(s, &w, err) < 0)
 		return -1;
 	return inside_read(
-		&(struct inside){dir, s->manifest.root, -1}, path, max, ret, ret_len, err);
+		&(struct inside){w.dir, s->manifest.root, -1}, path, max, ret, ret_len, err);
+}
+
+/* Of the file system's owner there, who is the guest: another id could not make a file. */
+struct as_owner {
+	int bits; /* the securebits to go back to; -1: nothing was changed */
+};
+
+static void as_owner_end(struct as_owner *a)
+{
+	if (a->bits < 0)
+		return;
+	setfsgid(getegid());
+	setfsuid(geteuid());
+	(void)!prctl(PR_SET_SECUREBITS, a->bits, 0, 0, 0);
+}
+
+static struct as_owner as_owner_begin(const struct workspace *w)
+{
+	struct idmap ids = idmap_choose();
+	struct as_owner a = {.bits = -1};
+
+	if (w->layers.tree < 0 || !ids.privileged)
+		return a;
+	/* Root's rights are kept meanwhile. */
+	a.bits = prctl(PR_GET_SECUREBITS);
+	(void)!prctl(PR_SET_SECUREBITS, a.bits | SECBIT_NO_SETUID_FIXUP, 0, 0, 0);
+	setfsgid(ids.gid);
+	setfsuid(ids.uid);
+	return a;
 }
 
 int hostdir_write(struct sandbox *s, const char *path, const void *data, size_t len, unsigned mode,
 	struct error *err)
 {
-	autoclose int dir = -1, staging = -1;
+	auto_workspace struct workspace w = WORKSPACE_NONE;
+	autoclose int staging = -1;
+	struct as_owner CLEANUP(as_owner_end) owner = {-1};
 
-	if (hostdir_open(s, &dir, err) < 0 || open_staging(s, &staging, err) < 0)
+	if (hostdir_open(s, &w, err) < 0)
 		return -1;
+	/* Layers are a file system of their own, into which nothing can be moved. */
+	if (w.layers.tree < 0 && open_staging(s, &staging, err) < 0)
+		return -1;
+	owner = as_owner_begin(&w);
 	return inside_write(
-		&(struct inside){dir, s->manifest.root, staging}, path, data, len, mode, err);
+		&(struct inside){w.dir, s->manifest.root, staging}, path, data, len, mode, err);
 }
 
 int hostdir_ls(struct sandbox *s, const char *path, struct sandbox_names *ret, struct error *err)
 {
-	autoclose int dir = -1;
+	auto_workspace struct workspace w = WORKSPACE_NONE;
 
-	if (hostdir_open(s, &dir, err) < 0)
+	if (hostdir_open(s, &w, err) < 0)
 		return -1;
-	return inside_ls(&(struct inside){dir, s->manifest.root, -1}, path, ret, err);
+	return inside_ls(&(struct inside){w.dir, s->manifest.root, -1}, path, ret, err);
 }
 
 struct freezing {
@@ -239,14 +303,14 @@ int hostdir_freeze(struct sandbox *s, struct cas *c, const struct snapshot_polic
 {
 	struct snapshot_policy p = *policy;
 	autofree char *special = NULL;
-	autoclose int dir = -1;
+	auto_workspace struct workspace w = WORKSPACE_NONE;
 	struct freezing f = {.policy = &p, .cas = c};
 
-	if (hostdir_open(s, &dir, err) < 0 || load_special(s, &special, err) < 0 ||
+	if (hostdir_open(s, &w, err) < 0 || load_special(s, &special, err) < 0 ||
 		sweep_staging(s, err) < 0)
 		return -1;
 	p.special = special;
-	f.dir = dir;
+	f.dir = w.dir;
 	if (freeze_work(&f, ret, err) == 0)
 		return 0;
 	return owner_might(err) &&
@@ -261,5 +325,7 @@ int hostdir_destroy(struct sandbox *s, struct error *err)
 
 	if (home < 0)
 		return errno == ENOENT ? 0 : error_sys(err, "'%.300s'", s->home);
-	return remove_tree(home, "workspace", err);
+	if (remove_tree(home, "workspace", err) < 0)
+		return -1;
+	return layers_destroy(s, err);
 }

@@ -10,12 +10,21 @@
 #include "base/error.h"
 #include "git/repo.h"
 #include "sandbox/inside.h"
+#include "sandbox/overlay.h"
 #include "sandbox/sandbox.h"
 
 /* The absolute path of the workspace (caller frees). */
 char *hostdir_path(const struct sandbox *s);
-/* Opens it; the caller closes. ERR_MISSING when it is not there. */
-MUST_CHECK int hostdir_open(const struct sandbox *s, int *ret_dir, struct error *err);
+/* A workspace that is open: a directory, or layers that are laid as long as it is. */
+struct workspace {
+	int dir; /* owned */
+	struct overlay layers;
+};
+#define WORKSPACE_NONE ((struct workspace){-1, {.tree = -1, .link = -1}})
+void workspace_close(struct workspace *w);
+#define auto_workspace CLEANUP(workspace_close)
+/* Opens it. ERR_MISSING when it is not there. */
+MUST_CHECK int hostdir_open(const struct sandbox *s, struct workspace *ret, struct error *err);
 /* Makes it, empty. */
 MUST_CHECK int hostdir_make(const struct sandbox *s, struct error *err);
 /* The repository of the manifest, its strings borrowed; path NULL: it has none. */
@@ -37,7 +46,8 @@ MUST_CHECK int hostdir_ls(
 	struct sandbox *s, const char *path, struct sandbox_names *ret, struct error *err);
 MUST_CHECK int hostdir_freeze(struct sandbox *s, struct cas *c,
 	const struct snapshot_policy *policy, char ret[DIGEST_TEXT], struct error *err);
-/* Removes the workspace whatever its modes are; what is not there is success. */
+/* Removes the workspace, also one in layers, whatever its modes are; what is not there is success.
+ */
 MUST_CHECK int hostdir_destroy(struct sandbox *s, struct error *err);
 
 #endif

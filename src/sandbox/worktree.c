@@ -80,7 +80,8 @@ static int exec(struct sandbox *s, const struct sandbox_exec *x, struct sandbox_
 {
 	/* The fixed environment is that of the contract, whose instant is its default. */
 	auto_contract struct contract c;
-	autoclose int dir = -1, cwd = -1;
+	auto_workspace struct workspace w = WORKSPACE_NONE;
+	autoclose int cwd = -1;
 	size_t own = 0, added = 0;
 
 	contract_init(&c);
@@ -95,9 +96,9 @@ static int exec(struct sandbox *s, const struct sandbox_exec *x, struct sandbox_
 	if (environment_add(&c, (const char *const *)s->manifest.env, own, "manifest: env", err) <
 			0 ||
 		environment_add(&c, (const char *const *)x->env, added, "env", err) < 0 ||
-		hostdir_open(s, &dir, err) < 0 ||
-		inside_open_dir(&(struct inside){dir, s->manifest.root, -1}, x->cwd ? x->cwd : ".",
-			&cwd, NULL, err) < 0)
+		hostdir_open(s, &w, err) < 0 ||
+		inside_open_dir(&(struct inside){w.dir, s->manifest.root, -1},
+			x->cwd ? x->cwd : ".", &cwd, NULL, err) < 0)
 		return -1;
 	return keeper_exec(cwd, c.env,
 		x->timeout_ns ? x->timeout_ns : s->manifest.timeout_seconds * NUM_SECOND_NS, x, ret,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every backend keeps the promises of docs/format/session.md, as root and as an ordinary user.
 
-run.py [--only TEXT] [--backend NAME]
+run.py [--only TEXT] [--backend NAME] [--forks HOW]
 """
 import argparse
 import json
@@ -17,9 +17,10 @@ BACKENDS = ("native", "worktree")
 LEAST = 60
 
 
-def run_suite(scratch, tap, backend, mode, only):
+def run_suite(scratch, tap, backend, mode, only, forks):
     home = scratch.mkdir("home", mode)
-    argv = h.as_mode(mode, [scratch.join("bin", "sandglass"), "conformance", backend, "--json"] + (["--only", only] if only else []))
+    options = (["--only", only] if only else []) + (["--forks", forks] if forks else [])
+    argv = h.as_mode(mode, [scratch.join("bin", "sandglass"), "conformance", backend, "--json", *options])
     done = h.run(argv, cwd=home, env={"SANDGLASS_HOME": os.path.join(home, "state")}, timeout=600)
     try:
         result = json.loads(done.out)
@@ -31,7 +32,8 @@ def run_suite(scratch, tap, backend, mode, only):
                  skip=test["why"] if test["verdict"] == "skipped" else None)
     problems = [] if only or len(result["tests"]) >= LEAST else [f"only {len(result['tests'])} tests"]
     sessions = os.path.join(home, "state", "state", "sessions")
-    kept = [name for name in os.listdir(sessions) if set(os.listdir(os.path.join(sessions, name))) - {"record.json", "lock"}]
+    kept = [name for name in os.listdir(sessions) if name == "layers" and os.listdir(os.path.join(sessions, name)) or
+            name != "layers" and set(os.listdir(os.path.join(sessions, name))) - {"record.json", "lock"}]
     if kept:
         problems.append(f"sessions are left: {kept}")
     left = h.left_behind()
@@ -45,6 +47,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--only")
     parser.add_argument("--backend", default="")
+    parser.add_argument("--forks")
     args = parser.parse_args()
     h.require_programs()
     h.adopt_orphans()
@@ -52,8 +55,9 @@ def main():
     with h.Scratch() as scratch:
         for backend in BACKENDS:
             for mode in h.MODES:
-                if args.backend in ("", backend):
-                    run_suite(scratch, tap, backend, mode, args.only)
+                # Those of a worktree are copies.
+                if args.backend in ("", backend) and not (args.forks == "overlay" and backend != "native"):
+                    run_suite(scratch, tap, backend, mode, args.only, args.forks)
     tap.finish()
 
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sessions whose makers and enders are killed between any two steps, or whose steps fail. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "base/beneath.h"
 #include "base/fault.h"
 #include "base/mem.h"
 #include "base/remove.h"
@@ -21,6 +23,11 @@
 enum { STEPS_MAX = 400 };
 
 static char home[64];
+/* Of the sessions that are forked and written. */
+static const char plain[] = "{\"files\":[{\"path\":\"d/f\",\"content\":\"x\"}]}";
+static const char layered[] = "{\"files\":[{\"path\":\"d/f\",\"content\":\"x\"}],"
+			      "\"options\":{\"fork\":\"overlay\"}}";
+static const char *manifest_text = plain;
 
 static int make_home(void **state)
 {
@@ -62,12 +69,11 @@ typedef int verb(struct session_store *s, const char *id, struct error *err);
 
 static int create_one(struct session_store *s, const char *id, struct error *err)
 {
-	static const char text[] = "{\"files\":[{\"path\":\"d/f\",\"content\":\"x\"}]}";
 	auto_manifest struct manifest m = {0};
 	char made[SESSION_ID_SIZE];
 
 	(void)id;
-	if (manifest_parse(text, strlen(text), "/", &m, err) < 0)
+	if (manifest_parse(plain, strlen(plain), "/", &m, err) < 0)
 		return -1;
 	return session_create(s, "native", &m, 0, made, err);
 }
@@ -88,7 +94,10 @@ static int fork_one(struct session_store *s, const char *id, struct error *err)
 	auto_session struct session *one = NULL;
 	char ids[3][SESSION_ID_SIZE];
 
-	return session_open(s, id, &one, err) < 0 ? -1 : session_fork(one, 3, 0, ids, err);
+	/* In layers each further fork is the last step of the first again. */
+	return session_open(s, id, &one, err) < 0
+		       ? -1
+		       : session_fork(one, manifest_text == layered ? 1 : 3, 0, ids, err);
 }
 
 /* A file over one that is there, and a new one. */
@@ -196,11 +205,11 @@ static void walk(verb *v, bool kills)
 	assert_int_equal(session_store_open(&s, &err), 0);
 	for (step = 0; step < STEPS_MAX && ended != 0; step++) {
 		auto_manifest struct manifest m = {0};
-		static const char text[] = "{\"files\":[{\"path\":\"d/f\",\"content\":\"x\"}]}";
 		char id[SESSION_ID_SIZE];
 		size_t before, after;
 
-		assert_int_equal(manifest_parse(text, strlen(text), "/", &m, &err), 0);
+		assert_int_equal(
+			manifest_parse(manifest_text, strlen(manifest_text), "/", &m, &err), 0);
 		if (session_create(s, "native", &m, 0, id, &err) < 0)
 			fail_msg("%s", err.msg);
 		before = whole(s);
@@ -272,6 +281,41 @@ static void failed_forks_leave_none(void **state)
 	walk(fork_one, false);
 }
 
+/* No layer is there that no session needs. */
+static void check_no_layers(void)
+{
+	auto_names struct beneath_names names = {0};
+	char path[128];
+	struct error err = {0};
+	int dir;
+
+	snprintf(path, sizeof(path), "%s/state/sessions/layers", home);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(dir >= 0);
+	assert_int_equal(beneath_list(dir, 1000, &names, &err), 0);
+	assert_int_equal(names.count, 0);
+	close(dir);
+}
+
+/* Where layers cannot be laid these are copies once more. */
+static void killed_forks_in_layers_leave_whole_ones(void **state)
+{
+	(void)state;
+	manifest_text = layered;
+	walk(fork_one, true);
+	manifest_text = plain;
+	check_no_layers();
+}
+
+static void failed_forks_in_layers_leave_none(void **state)
+{
+	(void)state;
+	manifest_text = layered;
+	walk(fork_one, false);
+	manifest_text = plain;
+	check_no_layers();
+}
+
 static void killed_writes_are_never_seen(void **state)
 {
 	(void)state;
@@ -289,6 +333,8 @@ int main(void)
 		cmocka_unit_test(failed_snapshots_hurt_nobody),
 		cmocka_unit_test(killed_forks_leave_whole_ones),
 		cmocka_unit_test(failed_forks_leave_none),
+		cmocka_unit_test(killed_forks_in_layers_leave_whole_ones),
+		cmocka_unit_test(failed_forks_in_layers_leave_none),
 		cmocka_unit_test(killed_writes_are_never_seen),
 	};
 
