@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "calls.h"
 #include "evidence.h"
 #include "process.h"
 #include "sessions.h"
@@ -304,6 +305,9 @@ int main(int argc, char **argv)
 	project_generate(b.dir);
 	snprintf(path, sizeof(path), "%s/loops", b.dir);
 	copy_program(loops, path);
+	snprintf(strrchr(loops, '/'), 16, "/nothing");
+	snprintf(path, sizeof(path), "%s/nothing", b.dir);
+	copy_program(loops, path);
 
 	puts("| what | target | measured | |\n|---|---|---|---|");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -316,6 +320,7 @@ int main(int argc, char **argv)
 	met = session_rows(&b) && met;
 	met = snapshot_rows(&b) && met;
 	met = evidence_rows(&b) && met;
+	calls_table(&b);
 
 	remove_tree(b.dir);
 	remove_tree(NATIVE_TMP "/sandglass-bench.d");

@@ -9,10 +9,12 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -163,15 +165,87 @@ static int byte_writes(unsigned long count, const char *file)
 	return bad;
 }
 
-static int spawns(unsigned long count, const char *file)
+static int stats(unsigned long count, const char *file)
+{
+	struct stat st;
+
+	(void)file;
+	for (unsigned long i = 0; i < count; i++)
+		if (stat("loops", &st) != 0)
+			return 1;
+	return 0;
+}
+
+static int open_stats(unsigned long count, const char *file)
+{
+	int fd = open("loops", O_RDONLY | O_CLOEXEC), bad = fd < 0;
+	struct stat st;
+
+	(void)file;
+	for (unsigned long i = 0; i < count && !bad; i++)
+		bad = fstat(fd, &st) != 0;
+	if (fd >= 0)
+		close(fd);
+	return bad;
+}
+
+static int yields(unsigned long count, const char *file)
 {
 	(void)file;
+	for (unsigned long i = 0; i < count; i++)
+		if (sched_yield() != 0)
+			return 1;
+	return 0;
+}
+
+static int short_sleeps(unsigned long count, const char *file)
+{
+	(void)file;
+	for (unsigned long i = 0; i < count; i++)
+		if (usleep(1) != 0)
+			return 1;
+	return 0;
+}
+
+static int pipes(unsigned long count, const char *file)
+{
+	(void)file;
+	for (unsigned long i = 0; i < count; i++) {
+		int ends[2];
+
+		if (pipe(ends) != 0 || close(ends[0]) != 0 || close(ends[1]) != 0)
+			return 1;
+	}
+	return 0;
+}
+
+static int posix_spawns(unsigned long count, const char *file)
+{
+	char *args[] = {strdup(file), NULL};
+	unsigned long i;
+
+	for (i = 0; i < count; i++) {
+		int status;
+		pid_t pid;
+
+		if (posix_spawn(&pid, file, NULL, NULL, args, NULL) != 0 ||
+			waitpid(pid, &status, 0) != pid || status != 0)
+			break;
+	}
+	free(args[0]);
+	return i != count;
+}
+
+static int spawns(unsigned long count, const char *file)
+{
+	if (!*file)
+		file = "/bin/true";
 	for (unsigned long i = 0; i < count; i++) {
 		int status;
 		pid_t pid = fork();
 
 		if (pid == 0) {
-			execl("/bin/true", "true", (char *)NULL);
+			execl(file, file, (char *)NULL);
 			_exit(127);
 		}
 		if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
@@ -193,6 +267,12 @@ static const struct {
 	{"bytes", pipe_bytes},
 	{"write", byte_writes},
 	{"spawn", spawns},
+	{"pspawn", posix_spawns},
+	{"stat", stats},
+	{"fstat", open_stats},
+	{"yield", yields},
+	{"usleep", short_sleeps},
+	{"pipe", pipes},
 };
 
 int main(int argc, char **argv)
