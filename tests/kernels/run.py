@@ -133,10 +133,19 @@ def judge_counter(kernel, console):
         (["aarch64_cntvct is an assumption, though the counter traps"] if "aarch64_cntvct" in said else [])
 
 
-def add_counter(kernel, archive, commands):
-    archive.file("root/work/counter/cntvct", os.path.join(kernel.build, "tests", "guest", "parts", "cntvct"))
-    commands["counter"] = (0, COMMAND_SECONDS, "/work/counter",
-                           ["/usr/bin/sandglass", "run", "--report", "/tmp/report.json", "--", "./cntvct"])
+def judge_exclusive(kernel, console):
+    done = console.done.get("load_exclusive")
+    if done is None:
+        return ["the machine ended before it"]
+    return [] if (done.status, done.out) == (0, b"2 after 1, 4000\n") else [done.tell(), f"printed: {done.out!r}"]
+
+
+def add_arm64(kernel, archive, commands):
+    """Programs of arm64 alone: a case of tests/guest is for every architecture that builds its family."""
+    for name, program, options in (("counter", "cntvct", []), ("load_exclusive", "load_exclusive", ["--verify"])):
+        archive.file(f"root/work/{name}/{program}", os.path.join(kernel.build, "tests", "guest", "parts", program))
+        commands[name] = (0, COMMAND_SECONDS, "/work/" + name,
+                          ["/usr/bin/sandglass", "run", *options, "--report", "/tmp/report.json", "--", "./" + program])
 
 
 def main():
@@ -160,7 +169,7 @@ def main():
         commands = {}
         page.add_probe(kernel, archive, commands, scratch)
         if kernel.arch == "arm64":
-            add_counter(kernel, archive, commands)
+            add_arm64(kernel, archive, commands)
         chosen, without = plan(kernel, archive, commands, args)
         console = vm.boot(kernel, archive, commands, scratch, MACHINE_SECONDS)
     if args.print:
@@ -171,6 +180,7 @@ def main():
     cases_of(tap, chosen, console, kernel)
     if kernel.arch == "arm64":
         tap.case(f"{kernel.name}: the counter is logical time, or the report says that it is not", judge_counter(kernel, console))
+        tap.case(f"{kernel.name}: a wait by an exclusive load is one", judge_exclusive(kernel, console))
     tap.case(f"{kernel.name}: docs/kernels.md says what it has", page.judge(kernel, console, args.write))
     print(f"# {kernel.version()}: init after {console.up or 0:.1f} s, {len(console.done)} commands in {console.seconds:.1f} s")
     for case, reason in without:

@@ -11,8 +11,8 @@
 #include "base/bytes.h"
 #include "supervise/arch/aarch64/decode.h"
 
-static const uint32_t exclusive_mask = 0x3f800000,
-		      exclusive = 0x08000000; /* ldxr, stxr and pairs */
+/* stxr, stlxr and those of pairs; ldxr and its like have bit 22 set. */
+static const uint32_t store_exclusive_mask = 0x3fc00000, store_exclusive = 0x08000000;
 static const uint32_t svc_mask = 0xffe0001f, svc = 0xd4000001;
 
 int arch_insn_accesses(const struct regs *regs, const unsigned char *code, size_t len,
@@ -33,8 +33,12 @@ enum arch_step arch_insn_step(const unsigned char *code, size_t len)
 
 	if ((word & svc_mask) == svc)
 		return ARCH_STEP_CALL;
-	/* A stop between the two clears the monitor: such a pair never succeeds under steps. */
-	return (word & exclusive_mask) == exclusive ? ARCH_STEP_NEVER : ARCH_STEP_PLAIN;
+	/*
+	 * A stop after the load clears the monitor, so that under steps such a store never
+	 * succeeds. A loop that comes to it only once the load has seen another value is stepped
+	 * like any other.
+	 */
+	return (word & store_exclusive_mask) == store_exclusive ? ARCH_STEP_NEVER : ARCH_STEP_PLAIN;
 }
 
 /* It does not tell: a call that was cut short cannot be told from a loop. */
