@@ -80,7 +80,8 @@ static int ordered(uint32_t word, const struct a64_regs *r, struct arch_access r
 	uint32_t len = 1u << bits(word, 31, 30);
 	bool o2 = bits(word, 23, 23), load = bits(word, 22, 22), o1 = bits(word, 21, 21);
 
-	if (!o2) /* exclusive: ldxr, ldaxr; of pairs, ldxp, ldaxp; casp and the stores are not known */
+	if (!o2) /* exclusive: ldxr, ldaxr; of pairs, ldxp, ldaxp; casp and the stores are not known
+		  */
 		return load && (!o1 || len >= 4) ? one(ret, base(word, r), len << o1, false)
 						 : NOT_KNOWN;
 	if (o1)
