@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arm64: a lock as it is taken before there were single instructions for it. The waiter's loop is
- * an exclusive load without a store, which waits; the pair itself, where it succeeds, is computing. Prints "2 after 1, 4000".
+ * an exclusive load without a store, which waits; the pair itself, where it succeeds, is computing.
+ * Prints "2 after 1, 4000".
  */
 #include <pthread.h>
 #include <stdio.h>
