@@ -30,12 +30,13 @@ static void put_u16(unsigned char *out, uint16_t v)
 	out[1] = (unsigned char)(v >> 8);
 }
 
-uint32_t tape_start_encode(unsigned char out[TAPE_START], const char *text, size_t len)
+uint32_t tape_start_encode(
+	unsigned char out[TAPE_START], uint32_t version, const char *text, size_t len)
 {
 	uint32_t sum;
 
 	memcpy(out, tape_magic, TAPE_MAGIC_SIZE);
-	bytes_store_u32(out + 8, TAPE_VERSION);
+	bytes_store_u32(out + 8, version);
 	bytes_store_u32(out + 12, 0);
 	bytes_store_u32(out + 16, (uint32_t)len);
 	sum = crc32c(crc32c(0, out, 20), text, len);

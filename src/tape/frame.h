@@ -19,9 +19,10 @@ enum {
 
 extern const char tape_magic[TAPE_MAGIC_SIZE], tape_end_magic[TAPE_MAGIC_SIZE];
 
-/* The first bytes of a file for this text; returns the text's checksum, that of every record goes
- * on from. */
-uint32_t tape_start_encode(unsigned char out[TAPE_START], const char *text, size_t len);
+/* The first bytes of a file of this version for this text; returns the text's checksum, that of
+ * every record goes on from. */
+uint32_t tape_start_encode(
+	unsigned char out[TAPE_START], uint32_t version, const char *text, size_t len);
 
 /* The fixed part of a record. */
 struct tape_frame {

@@ -23,6 +23,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "tape/frame.h"
+#include "tape/place.h"
 
 enum { WINDOW = 1024 * 1024 };
 
@@ -31,7 +32,7 @@ struct tape_reader {
 	uint64_t size;
 	char *header;
 	size_t header_len;
-	uint32_t sum;
+	uint32_t sum, version;
 	uint64_t first; /* offset of the first record */
 	bool is_whole;
 	uint64_t end_at, count, stride; /* of the END record, when is_whole */
@@ -42,7 +43,7 @@ struct tape_reader {
 	unsigned char *window;
 	size_t room, held;
 	uint64_t window_at;
-	bool is_over;
+	bool is_over, is_torn;
 	char damage[160];
 };
 
@@ -99,6 +100,15 @@ static int damaged(struct tape_reader *r, const char *fmt, ...)
 	vsnprintf(r->damage, sizeof(r->damage), fmt, ap);
 	va_end(ap);
 	r->is_over = true;
+	r->is_torn = false;
+	return 0;
+}
+
+/* The same, of a kind that a writer's death leaves behind. */
+static int torn(struct tape_reader *r, const char *what)
+{
+	damaged(r, "%s", what);
+	r->is_torn = true;
 	return 0;
 }
 
@@ -147,19 +157,22 @@ static int read_frame(struct tape_reader *r, uint64_t at, struct tape_record *re
 	int got;
 
 	if (at == r->size)
-		return damaged(r, "the tape ends without an END record");
+		return torn(r, "the tape ends without an END record");
 	got = look(r, at, TAPE_FRAME, &p, err);
 	if (got <= 0)
-		return got < 0 ? -1 : damaged(r, "a record's head is cut off");
+		return got < 0 ? -1 : torn(r, "a record's head is cut off");
 	tape_frame_decode(p, &f);
 	if (f.len > TAPE_PAYLOAD_MAX)
 		return damaged(r, "a record of %u bytes, more than there may be", f.len);
 	got = look(r, at, TAPE_FRAME + f.len, &p, err);
 	if (got <= 0)
-		return got < 0 ? -1 : damaged(r, "a record is cut off");
+		return got < 0 ? -1 : torn(r, "a record is cut off");
 	sum = crc32c(r->sum, p, TAPE_FRAME_SUMMED);
 	if (crc32c(sum, p + TAPE_FRAME, f.len) != f.checksum)
-		return damaged(r, "a record's checksum is wrong");
+		/* A machine's death may leave room for a last record that was not written. */
+		return at + TAPE_FRAME + f.len == r->size
+			       ? torn(r, "a record's checksum is wrong")
+			       : damaged(r, "a record's checksum is wrong");
 	if (f.flags || !tape_kind_name(f.kind))
 		return damaged(r, "a record of unknown kind %u", f.kind);
 	*ret = (struct tape_record){.ordinal = f.ordinal,
@@ -226,10 +239,11 @@ static int read_start(struct tape_reader *r, struct error *err)
 		return -1;
 	if (got == 0 || memcmp(p, tape_magic, TAPE_MAGIC_SIZE) != 0)
 		return error_set(err, ERR_FORMAT, "it is no tape");
-	if (bytes_load_u32(p + 8) != TAPE_VERSION)
+	r->version = bytes_load_u32(p + 8);
+	if (r->version < 1 || r->version > TAPE_VERSION)
 		return error_set(err, ERR_UNSUPPORTED,
-			"a tape of version %u; this program reads version %d",
-			bytes_load_u32(p + 8), TAPE_VERSION);
+			"a tape of version %u; this program reads versions up to %d", r->version,
+			TAPE_VERSION);
 	len = bytes_load_u32(p + 16);
 	if (bytes_load_u32(p + 12) != 0 || len > TAPE_HEADER_MAX)
 		return error_set(err, ERR_FORMAT, "the tape's header is damaged");
@@ -240,7 +254,7 @@ static int read_start(struct tape_reader *r, struct error *err)
 	r->header = mem_alloc((size_t)len + 1);
 	memcpy(r->header, p + TAPE_START, len);
 	r->header_len = len;
-	r->sum = tape_start_encode(again, r->header, len);
+	r->sum = tape_start_encode(again, r->version, r->header, len);
 	if (memcmp(again, p, TAPE_START) != 0 || memchr(r->header, '\0', len))
 		return error_set(err, ERR_FORMAT, "the tape's header is damaged");
 	r->at = r->first = TAPE_START + (uint64_t)len;
@@ -291,7 +305,8 @@ static int take_end(struct tape_reader *r, const struct tape_record *end)
 	r->is_over = true;
 	/* find_end looked at it from the file's other end. */
 	if (!r->is_whole || r->at != r->end_at)
-		return damaged(r, "an END record that is not the end of the file");
+		return r->is_whole ? damaged(r, "an END record that is not the end of the file")
+				   : torn(r, "an END record that is not the end of the file");
 	if (end->ordinal != r->ordinal + 1)
 		return damaged(r, "the END record counts other records");
 	return 0;
@@ -348,6 +363,46 @@ static int jump(struct tape_reader *r, uint64_t ordinal, struct error *err)
 		r->ordinal = 0;
 	}
 	return 0;
+}
+
+/* A good record of this tape, later than the last one that was read, at an offset: 1, 0, -1. */
+static int is_later_frame(struct tape_reader *r, uint64_t at, struct error *err)
+{
+	const unsigned char *p = NULL;
+	struct tape_frame f;
+	int got = look(r, at, TAPE_FRAME, &p, err);
+
+	if (got <= 0)
+		return got;
+	tape_frame_decode(p, &f);
+	if (f.flags || !tape_kind_name(f.kind) || f.len > TAPE_PAYLOAD_MAX ||
+		f.ordinal <= r->ordinal || f.ordinal - r->ordinal > r->size / TAPE_FRAME)
+		return 0;
+	got = look(r, at, TAPE_FRAME + f.len, &p, err);
+	return got <= 0 ? got
+			: crc32c(crc32c(r->sum, p, TAPE_FRAME_SUMMED), p + TAPE_FRAME, f.len) ==
+				  f.checksum;
+}
+
+int tape_is_torn(struct tape_reader *r, struct error *err)
+{
+	int later = 0;
+
+	if (!r->is_over || !r->damage[0] || !r->is_torn)
+		return 0;
+	/* A length that was damaged reaches over the end just as a record that was cut does. */
+	for (uint64_t at = r->at + 1; later == 0 && at < r->size; at++)
+		later = is_later_frame(r, at, err);
+	return later < 0 ? -1 : !later;
+}
+
+struct tape_place tape_reader_place(const struct tape_reader *r)
+{
+	return (struct tape_place){.version = r->version,
+		.sum = r->sum,
+		.offset = r->at,
+		.ordinal = r->ordinal,
+		.last_ns = r->last_ns};
 }
 
 int tape_seek(struct tape_reader *r, uint64_t ordinal, struct error *err)

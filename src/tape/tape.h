@@ -15,7 +15,7 @@
 #include "base/error.h"
 
 enum {
-	TAPE_VERSION = 1,
+	TAPE_VERSION = 2,		    /* written; 1 is read too */
 	TAPE_HEADER_MAX = 16 * 1024 * 1024, /* bytes of the header's text */
 	TAPE_PAYLOAD_MAX = 8 * 1024 * 1024,
 };
@@ -32,6 +32,7 @@ enum {
 	X(SENT, 6, "sent", \
 		"u32 stream, u32 flags, u64 request, u64 bytes, their SHA-256, then the first 64 " \
 		"of them") \
+	X(EFFECT, 10, "effect", "of a journal: 56 bytes, what goes out") \
 	X(END, 255, "end", "u64 records, u64 stride, u32 count, then count times u64 offset")
 
 enum tape_kind {
@@ -54,6 +55,7 @@ struct tape_record {
 
 /* Writing. */
 
+struct tape_reader;
 struct tape_writer;
 
 /*
@@ -66,6 +68,12 @@ MUST_CHECK int tape_create(const char *path, const char *header, size_t len,
 /* The same in an open file that is empty. Takes fd. */
 MUST_CHECK int tape_create_fd(
 	int fd, const char *header, size_t len, struct tape_writer **ret, struct error *err);
+/*
+ * Goes on behind the last record that r gave, in the same file: what follows there is cut off.
+ * Takes fd, which is open for reading and writing. r is not of use afterwards.
+ */
+MUST_CHECK int tape_continue_fd(
+	int fd, struct tape_reader *r, struct tape_writer **ret, struct error *err);
 /* Closes it; without tape_end it stays open-ended, as after a crash. */
 void tape_writer_free(struct tape_writer *w);
 void tape_writer_cleanup(struct tape_writer **w);
@@ -86,10 +94,9 @@ MUST_CHECK int tape_sync(struct tape_writer *w, struct error *err);
 /* Index and END record, on the disk. Nothing can be appended any more. */
 MUST_CHECK int tape_end(struct tape_writer *w, struct error *err);
 uint64_t tape_written(const struct tape_writer *w); /* records */
+uint64_t tape_last_ns(const struct tape_writer *w); /* the last record's time */
 
 /* Reading. */
-
-struct tape_reader;
 
 /*
  * Only a regular file is opened, and no symbolic link. A file whose header is not whole is
@@ -116,6 +123,11 @@ uint64_t tape_size(const struct tape_reader *r); /* bytes of the file */
 MUST_CHECK int tape_next(struct tape_reader *r, struct tape_record *ret, struct error *err);
 /* After tape_next gave 0: what is wrong there and at which byte, or NULL at the regular end. */
 const char *tape_damage(const struct tape_reader *r, uint64_t *ret_offset);
+/*
+ * Then, too: 1 when that is what a death leaves in the middle of writing, at the file's end; 0 when
+ * good records stand behind it; -1.
+ */
+MUST_CHECK int tape_is_torn(struct tape_reader *r, struct error *err);
 /* The next tape_next gives this record: 1; there is none: 0; -1 as tape_next. */
 MUST_CHECK int tape_seek(struct tape_reader *r, uint64_t ordinal, struct error *err);
 

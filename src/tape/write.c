@@ -21,6 +21,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "tape/frame.h"
+#include "tape/place.h"
 
 enum { BUFFER = 256 * 1024 };
 
@@ -52,6 +53,11 @@ void tape_writer_cleanup(struct tape_writer **w)
 uint64_t tape_written(const struct tape_writer *w)
 {
 	return w->records;
+}
+
+uint64_t tape_last_ns(const struct tape_writer *w)
+{
+	return w->last_ns;
 }
 
 int tape_flush(struct tape_writer *w, struct error *err)
@@ -95,7 +101,7 @@ int tape_create_fd(
 	w->stride = 1;
 	if (len > TAPE_HEADER_MAX)
 		return error_set(err, ERR_LIMIT, "tape header of %zu bytes", len);
-	w->sum = tape_start_encode(start, header, len);
+	w->sum = tape_start_encode(start, TAPE_VERSION, header, len);
 	if (put(w, start, sizeof(start), err) < 0 || put(w, header, len, err) < 0 ||
 		tape_sync(w, err) < 0)
 		return -1;
@@ -189,6 +195,46 @@ int tape_append(struct tape_writer *w, enum tape_kind kind, uint32_t task, uint6
 		return -1;
 	w->last_ns = now_ns;
 	w->records++;
+	return 0;
+}
+
+/* The places of the records that are there already. */
+static int take_places(
+	struct tape_writer *w, struct tape_reader *r, uint64_t records, struct error *err)
+{
+	struct tape_record record;
+	int got = tape_seek(r, 1, err);
+
+	while (got > 0 && w->records < records) {
+		w->offset = tape_reader_place(r).offset;
+		note_place(w);
+		got = tape_next(r, &record, err);
+		w->records++;
+	}
+	return got < 0 ? -1 : 0;
+}
+
+int tape_continue_fd(int fd, struct tape_reader *r, struct tape_writer **ret, struct error *err)
+{
+	auto_tape_writer struct tape_writer *w = mem_alloc(sizeof(*w));
+	struct tape_place end = tape_reader_place(r);
+
+	w->fd = fd;
+	w->stride = 1;
+	w->sum = end.sum;
+	if (end.version != TAPE_VERSION)
+		return error_set(err, ERR_UNSUPPORTED,
+			"a tape of version %u; this program goes on with version %d only",
+			end.version, TAPE_VERSION);
+	if (take_places(w, r, end.ordinal, err) < 0)
+		return -1;
+	w->offset = end.offset;
+	w->last_ns = end.last_ns;
+	if (ftruncate(fd, (off_t)end.offset) < 0 || lseek(fd, (off_t)end.offset, SEEK_SET) < 0)
+		return error_sys(err, "go on with the tape");
+	if (tape_sync(w, err) < 0)
+		return -1;
+	*ret = take_ptr(w);
 	return 0;
 }
 

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void make_file(struct bytes *file, const uint8_t *data, size_t size)
 {
 	unsigned char start[TAPE_START];
-	uint32_t sum = tape_start_encode(start, "{}", 2);
+	uint32_t sum = tape_start_encode(start, TAPE_VERSION, "{}", 2);
 	size_t at = TAPE_START + 2;
 
 	bytes_put(file, start, sizeof(start));

@@ -253,7 +253,7 @@ static void a_record_of_another_tape_is_told(void **state)
 
 	(void)state;
 	close(fd);
-	tape_start_encode(data, "{\"format\":2}", strlen(header));
+	tape_start_encode(data, TAPE_VERSION, "{\"format\":2}", strlen(header));
 	memcpy(data + TAPE_START, "{\"format\":2}", strlen(header));
 	assert_int_equal(tape_open_fd(of_bytes(data, len), &r, &err), 0);
 	assert_int_equal(tape_check(r, &c, &err), 0);
@@ -270,10 +270,77 @@ static void other_versions_are_refused(void **state)
 
 	(void)state;
 	close(fd);
-	data[8] = 2;
-	assert_int_equal(tape_open_fd(of_bytes(data, len), &r, &err), -1);
-	assert_int_equal(err.code, ERR_UNSUPPORTED);
-	assert_non_null(strstr(err.msg, "version 2"));
+	for (unsigned char version = 0; version <= 3; version += 3) {
+		data[8] = version;
+		assert_int_equal(tape_open_fd(of_bytes(data, len), &r, &err), -1);
+		assert_int_equal(err.code, ERR_UNSUPPORTED);
+		assert_non_null(strstr(err.msg, version ? "version 3" : "version 0"));
+	}
+}
+
+static void version_1_is_read(void **state)
+{
+	static const char text[] = "{\"format\":1}";
+	unsigned char data[TAPE_START + sizeof(text) - 1];
+	auto_tape_reader struct tape_reader *r = NULL;
+	struct tape_record record;
+	struct error err;
+
+	(void)state;
+	tape_start_encode(data, 1, text, strlen(text));
+	memcpy(data + TAPE_START, text, strlen(text));
+	assert_int_equal(tape_open_fd(of_bytes(data, sizeof(data)), &r, &err), 0);
+	assert_int_equal(tape_next(r, &record, &err), 0);
+}
+
+/* What stands behind the good records is cut off, and what follows counts on; so does the index. */
+static void a_cut_tape_is_gone_on_with(void **state)
+{
+	enum { BEFORE = 9000, AFTER = 500 };
+	int fd = make(BEFORE, false), copy = fcntl(fd, F_DUPFD_CLOEXEC, 3),
+	    again = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	auto_tape_reader struct tape_reader *r = NULL, *whole = NULL;
+	auto_tape_writer struct tape_writer *w = NULL;
+	struct tape_record record;
+	struct tape_check c;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, lseek(fd, 0, SEEK_END) - 5), 0);
+	assert_int_equal(tape_open_fd(fd, &r, &err), 0);
+	while (tape_next(r, &record, &err) > 0)
+		continue;
+	assert_int_equal(tape_is_torn(r, &err), 1);
+	assert_int_equal(tape_continue_fd(copy, r, &w, &err), 0);
+	assert_int_equal(tape_written(w), BEFORE - 1);
+	for (uint64_t i = BEFORE; i <= BEFORE + AFTER; i++)
+		append(w, i);
+	assert_int_equal(tape_end(w, &err), 0);
+	assert_int_equal(tape_open_fd(again, &whole, &err), 0);
+	assert_int_equal(tape_check(whole, &c, &err), 0);
+	assert_string_equal(c.damage, "");
+	assert_int_equal(tape_count(whole), BEFORE + AFTER);
+	for (uint64_t i = 1; i <= BEFORE + AFTER; i += 613) {
+		assert_int_equal(tape_seek(whole, i, &err), 1);
+		assert_int_equal(tape_next(whole, &record, &err), 1);
+		expect_record(&record, i);
+	}
+}
+
+/* A length that was damaged looks like a record that was cut, but good ones stand behind it. */
+static void damage_in_the_middle_is_not_torn(void **state)
+{
+	int fd = make(20, false);
+	auto_tape_reader struct tape_reader *r = NULL;
+	struct tape_record record;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(pwrite(fd, "\x01", 1, TAPE_START + (off_t)strlen(header) + 2), 1);
+	assert_int_equal(tape_open_fd(fd, &r, &err), 0);
+	assert_int_equal(tape_next(r, &record, &err), 0);
+	assert_string_equal(tape_damage(r, &(uint64_t){0}), "a record is cut off");
+	assert_int_equal(tape_is_torn(r, &err), 0);
 }
 
 static int open_at(const struct scratch *s, const char *name, struct error *err)
@@ -401,6 +468,9 @@ int main(void)
 		cmocka_unit_test(exchanged_records_are_told),
 		cmocka_unit_test(a_record_of_another_tape_is_told),
 		cmocka_unit_test(other_versions_are_refused),
+		cmocka_unit_test(version_1_is_read),
+		cmocka_unit_test(a_cut_tape_is_gone_on_with),
+		cmocka_unit_test(damage_in_the_middle_is_not_torn),
 		cmocka_unit_test(what_is_no_tape_is_refused),
 		cmocka_unit_test(a_hole_behind_the_records_is_an_end),
 		cmocka_unit_test(only_a_tape_is_written_over),
