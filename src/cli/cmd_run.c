@@ -67,6 +67,11 @@ static const struct cli_option options[] = {
 		"recorded, so that a replay needs no network. See sandglass-determinism(7)."},
 	{"record", CLI_TEXT, "TAPE", "record what comes from outside, for sandglass replay",
 		AT(record)},
+	{"journal", CLI_TEXT, "FILE",
+		"record what comes in and what goes out, so that sandglass resume goes on when the "
+		"run is killed",
+		AT(journal),
+		"It is on the disk before anything goes out, and else within a fifth of a second."},
 	{"verify", CLI_FLAG, NULL, "run it twice under different conditions and compare",
 		AT(verify),
 		"Exit status, output, files written and every decision taken are compared. The "

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "run/replay.h"
 #include "crypto/digest.h"
+#include "tape/effect.h"
 #include "tape/input.h"
 #include "tape/net.h"
 #include "wire/endpoint.h"
@@ -85,9 +86,32 @@ static char *net_text(const struct tape_record *record)
 	return mem_strdup("(not as a record of a connection should be)");
 }
 
+static const char *const states[] = {"planned", "begun", "done"};
+
+static char *effect_text(const struct tape_effect *e)
+{
+	return str_format("standard %s, after question %" PRIu64 ": %u bytes from byte %" PRIu64
+			  " on: %s",
+		e->stream == 1 ? "output" : "error", e->request, e->len, e->offset,
+		states[e->state]);
+}
+
+static void put_effect(json_t *o, const struct tape_effect *e)
+{
+	json_put(o, "stream", json_u64(e->stream));
+	json_put(o, "request", json_u64(e->request));
+	json_put(o, "state", json_str(states[e->state]));
+	json_put(o, "offset", json_u64(e->offset));
+	json_put(o, "bytes", json_u64(e->len));
+}
+
 static char *detail_text(const struct tape_record *record)
 {
+	struct tape_effect effect;
 	struct tape_input in;
+
+	if (record->kind == TAPE_EFFECT && tape_effect_decode(record, &effect) == 0)
+		return effect_text(&effect);
 
 	if (record->kind == TAPE_INPUT && tape_input_decode(record, &in) == 0)
 		return input_text(&in);
@@ -152,6 +176,7 @@ static bool net_json(const struct tape_record *record, json_t *o)
 json_t *cli_tape_json(const struct tape_record *record)
 {
 	json_t *o = json_object(), *value = NULL;
+	struct tape_effect effect;
 	struct error ignored;
 	struct tape_input in;
 
@@ -170,6 +195,8 @@ json_t *cli_tape_json(const struct tape_record *record)
 		json_put(o, "signal", json_u64(in.signal));
 	} else if (net_json(record, o)) {
 		return o;
+	} else if (record->kind == TAPE_EFFECT && tape_effect_decode(record, &effect) == 0) {
+		put_effect(o, &effect);
 	} else if (record->kind == TAPE_OUTCOME &&
 		   json_read((const char *)record->payload, record->len, TAPE_PAYLOAD_MAX, &value,
 			   &ignored) == 0) {

@@ -117,6 +117,13 @@ static int read_source(struct feed *f, struct error *err)
 	if (n < 0)
 		return error_sys(err, "read standard input");
 	f->len = (size_t)n;
+	if (f->skip) {
+		size_t dropped = f->skip < f->len ? (size_t)f->skip : f->len;
+
+		f->skip -= dropped;
+		f->len -= dropped;
+		memmove(f->data, f->data + dropped, f->len);
+	}
 	if (n == 0) {
 		fd_close(&f->from);
 		f->has_ended = true;
@@ -303,7 +310,8 @@ static int look_ahead(struct feed *f, struct next *ret, struct error *err)
 		if (got < 0)
 			return -1;
 		f->is_over = got == 0;
-		f->has_next = got > 0 && f->next.kind != TAPE_OUTCOME;
+		f->has_next =
+			got > 0 && f->next.kind != TAPE_OUTCOME && f->next.kind != TAPE_EFFECT;
 	}
 	if (!f->has_next)
 		return 0;
@@ -467,6 +475,16 @@ static bool is_later(const struct feed *f, const struct next *n)
 					 : n->request > f->ask.request;
 }
 
+/* The journal has no more: from here on the source is asked. */
+static int go_live(struct feed *f, struct feed_answer *ret, struct error *err)
+{
+	if (f->ask.request <= f->known && f->ask.due_ns != UINT64_MAX)
+		return answered(f, ret, f->ask.now_ns, 0);
+	f->reader = NULL;
+	f->asked_ns = clock_host_ns();
+	return step_live(f, ret, err);
+}
+
 static int step_replay(struct feed *f, struct feed_answer *ret, struct error *err)
 {
 	struct next n = {0};
@@ -480,6 +498,8 @@ static int step_replay(struct feed *f, struct feed_answer *ret, struct error *er
 		return 0;
 	if (f->signal)
 		return answered(f, ret, f->ask.now_ns, FRAME_INPUT_SIGNAL);
+	if (got == 0 && f->resumes)
+		return go_live(f, ret, err);
 	if (has_due && (got > 0 ? is_later(f, &n) : !tape_damage(f->reader, &at)))
 		return answered(f, ret, f->ask.now_ns, 0);
 	if (got == 0) {

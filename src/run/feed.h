@@ -73,7 +73,12 @@ struct feed {
 	feed_record *record;
 	feed_record_sent *record_sent;
 	void *arg;
-	struct tape_reader *reader; /* borrowed */
+	struct tape_reader *reader; /* borrowed; NULL again once a resumed run goes on live */
+	/* A resumed run: what the tape does not have comes from the source, but for the questions
+	 * up to `known`, which were answered: without a record, that nothing came. */
+	bool resumes;
+	uint64_t known;
+	uint64_t skip; /* bytes of the source that the journal has already */
 
 	struct outside outside; /* its connections; network NULL: there are none */
 	int from, to;		/* owned; -1 when at its end */

@@ -187,8 +187,11 @@ static bool is_timed_out(const struct one *o)
 static int wait_time(const struct one *o)
 {
 	uint64_t until = o->seen.has_end ? 0 : o->deadline_ns,
-		 feed = o->feed && !o->channel.ended ? feed_deadline_ns(o->feed) : 0;
+		 feed = o->feed && !o->channel.ended ? feed_deadline_ns(o->feed) : 0,
+		 journal = o->spec->journal ? journal_deadline_ns(o->spec->journal) : 0;
 
+	if (journal && (!feed || journal < feed))
+		feed = journal;
 	return poll_time(feed && (!until || feed < until) ? feed : until);
 }
 
@@ -238,6 +241,11 @@ static int serve_feed(struct one *o, struct error *err)
 	}
 	if (r <= 0)
 		return r;
+	/* Before the guest has it: a journal without it would be of another run. */
+	if (o->spec->journal && o->feed->failed.code) {
+		*err = o->feed->failed;
+		return error_wrap(err, "the journal");
+	}
 	if ((o->feed == &o->own || o->feed->failed.code) &&
 		(answer.len || answer.stream || (answer.flags & FRAME_INPUT_END)))
 		note_input(o, answer.stream ? "a connection" : "standard input");
@@ -254,6 +262,14 @@ static int serve_feed(struct one *o, struct error *err)
 	return channel_flush(&o->channel, err);
 }
 
+static void take_divergence(struct one *o, const struct feed_divergence *d)
+{
+	if (!d->diverged || o->result->divergence.diverged)
+		return;
+	o->result->divergence = *d;
+	end_by(o, ONE_DIVERGED);
+}
+
 static int pump_streams(
 	struct one *o, struct pollfd *fds, const size_t counts[3], struct error *err)
 {
@@ -268,7 +284,10 @@ static int pump_streams(
 			!(o->seen.has_end && o->result->end != ONE_GUEST))
 			end_by(o, ONE_CLOSED);
 	}
-	return 0;
+	if (!o->spec->journal)
+		return 0;
+	take_divergence(o, &o->spec->journal->divergence);
+	return journal_commit(o->spec->journal, err);
 }
 
 static bool is_over(const struct one *o)
@@ -391,12 +410,20 @@ static void one_finish(struct one *o)
 /* A tape that goes on after its run has ended is another run's. */
 static int check_feed(struct one *o, struct error *err)
 {
-	if (!o->feed || o->result->end > ONE_DEADLOCK)
+	const struct feed_divergence *d = NULL;
+
+	if (o->result->end > ONE_DEADLOCK)
 		return 0;
-	if (feed_end(o->feed, err) < 0)
+	if (o->feed && feed_end(o->feed, err) < 0)
 		return -1;
-	if (o->feed->divergence.diverged) {
-		o->result->divergence = o->feed->divergence;
+	if (o->spec->journal) {
+		journal_check_end(o->spec->journal);
+		d = &o->spec->journal->divergence;
+	}
+	if (o->feed && o->feed->divergence.diverged)
+		d = &o->feed->divergence;
+	if (d && d->diverged) {
+		o->result->divergence = *d;
 		o->result->end = ONE_DIVERGED;
 	}
 	return 0;
@@ -428,6 +455,9 @@ int one_run(const struct one_spec *spec, struct one_result *ret, struct error *e
 		return -1;
 	o.io.out.spool = spec->spool_out;
 	o.io.err.spool = spec->spool_err;
+	o.io.out.journal = o.io.err.journal = spec->journal;
+	o.io.out.stream = 1;
+	o.io.err.stream = 2;
 	result.real_from_ns = clock_host_real_ns();
 	if (start_container(&o, err) < 0)
 		return -1;

@@ -15,6 +15,7 @@
 #include "launch/launch.h"
 #include "run/decisions.h"
 #include "run/feed.h"
+#include "run/journal.h"
 #include "run/notes.h"
 #include "run/options.h"
 #include "run/programs.h"
@@ -43,6 +44,7 @@ struct one_spec {
 	/* Borrowed: a stream on standard input is recorded, or comes from a tape. NULL: it is
 	 * passed on, and told as not enforced when it is used. */
 	struct feed *feed;
+	struct journal *journal;  /* borrowed; what goes out is told there; NULL: nowhere */
 	uint64_t timeout_ns;	  /* host time; 0: none */
 	uint64_t timers_after_ns; /* guest CPU time: conditions.timers_after_ns */
 	int signals;		  /* signalfd of the signals that the caller blocked */

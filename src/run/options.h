@@ -17,13 +17,16 @@ struct run_options {
 	char **argv; /* NULL-terminated: the command */
 	const char *rootfs, *workdir, *out, *workflow_id, *report, *receipt, *network, *epoch;
 	const char *switches, *trace;
-	const char *record; /* where the tape goes */
-	const char *tape;   /* replayed: the command and all that decides it come from there */
+	const char *record;  /* where the tape goes */
+	const char *journal; /* the same, for sandglass resume */
+	const char *tape;    /* replayed: the command and all that decides it come from there */
 	struct run_list bind_ro, bind, env;
 	uint64_t clock_step_ns, sched_seed, timers_after_ns;
 	uint64_t memory, pids, timeout_ns; /* 0: not given */
 	bool verify, digest_inputs, no_determinism, print_contract, json;
-	bool override; /* replay on a host that differs from the tape's */
+	bool resume;	  /* the tape is a journal: the run goes on where it ends */
+	bool input_again; /* and standard input begins with what it holds */
+	bool override;	  /* replay on a host that differs from the tape's */
 };
 
 /* Receives one line for the user, without prefix and newline. Called between any two events. */

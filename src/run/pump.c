@@ -92,8 +92,38 @@ static int step_read(struct pump *p, struct error *err)
 	if (p->filter)
 		n = (ssize_t)p->filter(at, (size_t)n);
 	keep(p, at, (size_t)n);
+	if (p->journal) {
+		size_t dropped = journal_drop(p->journal, p->stream, at, (size_t)n);
+
+		n -= (ssize_t)dropped;
+		memmove(at, at + dropped, (size_t)n);
+	}
 	if (p->to >= 0)
 		p->len += (size_t)n;
+	return 0;
+}
+
+static int write_journaled(struct pump *p, size_t part, ssize_t *ret, struct error *err)
+{
+	const unsigned char *at = p->data + p->start;
+	int problem;
+
+	if (!p->planned) {
+		p->planned = p->len < JOURNAL_PLAN_MAX ? p->len : JOURNAL_PLAN_MAX;
+		if (journal_plan(p->journal, p->stream, p->to, at, p->planned, err) < 0)
+			return -1;
+	}
+	part = part < p->planned ? part : p->planned;
+	if (journal_begin(p->journal, p->stream, at, part, err) < 0)
+		return -1;
+	*ret = write(p->to, at, part);
+	problem = errno;
+	if (*ret > 0) {
+		p->planned -= (size_t)*ret;
+		if (journal_end(p->journal, p->stream, at, (size_t)*ret, err) < 0)
+			return -1;
+	}
+	errno = problem;
 	return 0;
 }
 
@@ -101,8 +131,12 @@ static int step_write(struct pump *p, struct error *err)
 {
 	/* A pipe that polls writable takes PIPE_BUF bytes without blocking (pipe(7)). */
 	size_t part = p->is_pipe && p->len > PIPE_BUF ? PIPE_BUF : p->len;
-	ssize_t n = write(p->to, p->data + p->start, part);
+	ssize_t n = -1;
 
+	if (!p->journal)
+		n = write(p->to, p->data + p->start, part);
+	else if (write_journaled(p, part, &n, err) < 0)
+		return -1;
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
 	if (n < 0 && errno == EPIPE) {

@@ -13,6 +13,7 @@
 #include "base/attr.h"
 #include "base/error.h"
 #include "crypto/digest.h"
+#include "run/journal.h"
 
 /* Changes what was read in place; returns how much of it is left. */
 typedef size_t pump_filter(unsigned char *data, size_t len);
@@ -28,6 +29,10 @@ struct pump {
 	uint64_t spooled;
 	struct digest *digest;
 	pump_filter *filter; /* sees what was read first, or NULL */
+	/* Borrowed: told before anything is passed on, which is this stream; NULL: nobody is. */
+	struct journal *journal;
+	unsigned stream;
+	size_t planned; /* bytes that it was told of and that were not written yet */
 	unsigned char *data;
 	size_t start, len; /* what waits to be written */
 };

@@ -9,17 +9,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "base/temp.h"
 #include "config/paths.h"
 #include "run/json.h"
 #include "run/programs.h"
+#include "run/replay.h"
 #include "tape/input.h"
 #include "tape/net.h"
 #include "wire/frame.h"
@@ -60,6 +64,8 @@ static char *header_text(const struct recorder *r)
 	json_put(o, "digest", json_str(digest));
 	json_put(o, "launch", json_bytes((const char *)launch.data, launch.len));
 	json_put(o, "substrate", json_str("native"));
+	if (r->journal)
+		json_put(o, "journal", json_true());
 	return json_text(o);
 }
 
@@ -126,6 +132,112 @@ int recorder_begin(struct recorder *r, const char *path, struct error *err)
 {
 	r->path = path;
 	return create(r, path, err);
+}
+
+/* Who writes a journal holds it. After a death its sandbox's last processes may still do so. */
+static int hold(int fd, const char *path, struct error *err)
+{
+	const struct timespec moment = {.tv_nsec = 20000000};
+
+	for (int tries = 500; flock(fd, LOCK_EX | LOCK_NB) < 0; tries--) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return error_sys(err, "lock the journal '%.300s'", path);
+		if (tries == 0)
+			return error_set(err, ERR_BUSY, "the run of '%.300s' is not over", path);
+		nanosleep(&moment, NULL);
+	}
+	return 0;
+}
+
+static int sync_folder(const char *path, struct error *err)
+{
+	autofree char *tidy = path_tidy(path), *dir = path_dirname(tidy);
+	autoclose int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	/* Some file systems cannot, and then need not. */
+	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
+		return error_sys(err, "put '%.300s' onto the disk", dir);
+	return 0;
+}
+
+int recorder_begin_journal(
+	struct recorder *r, const char *path, struct journal *j, struct error *err)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size > 0))
+		return error_set(err, ERR_BUSY,
+			"--journal '%.200s' exists: 'sandglass resume' goes on with it; or choose "
+			"another name",
+			path);
+	r->path = path;
+	r->journal = j;
+	if (create(r, path, err) < 0 || hold(r->fd, path, err) < 0)
+		return -1;
+	j->writer = r->writer;
+	return sync_folder(path, err);
+}
+
+static int check_journal(const struct tape_reader *t, struct error *err)
+{
+	auto_json json_t *header = NULL;
+
+	if (replay_header(t, &header, err) < 0)
+		return -1;
+	return json_is_true(json_object_get(header, "journal"))
+		       ? 0
+		       : error_set(err, ERR_USAGE,
+				 "it is a tape and no journal: 'sandglass replay' runs it again");
+}
+
+/* Up to the outcome, or the end: 1 when the run had ended by itself. */
+static int read_past(struct tape_reader *t, struct journal_past *past, struct error *err)
+{
+	struct tape_record record;
+	uint64_t at;
+	int got;
+
+	while ((got = tape_next(t, &record, err)) > 0) {
+		if (record.kind != TAPE_OUTCOME)
+			journal_past_take(past, &record);
+		else if (tape_is_whole(t))
+			return 1;
+		else
+			return tape_seek(t, record.ordinal, err) < 0 ? -1 : 0;
+	}
+	if (got < 0 || !tape_damage(t, &at))
+		return got;
+	got = tape_is_torn(t, err);
+	if (got == 0)
+		return error_set(err, ERR_FORMAT, "damaged at byte %" PRIu64 ": %s", at,
+			tape_damage(t, &at));
+	return got < 0 ? -1 : 0;
+}
+
+int recorder_continue(struct recorder *r, const char *path, struct journal *j,
+	struct journal_past *ret, struct error *err)
+{
+	autoclose int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	auto_tape_reader struct tape_reader *t = NULL;
+	struct journal_past past = {0};
+	int over;
+
+	if (fd < 0)
+		return errno == ELOOP ? error_set(err, ERR_FORMAT,
+						"journal '%.300s' is a symbolic link", path)
+				      : error_sys(err, "journal '%.300s'", path);
+	r->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (r->fd < 0 || hold(fd, path, err) < 0)
+		return r->fd < 0 ? error_sys(err, "journal '%.300s'", path) : -1;
+	if (tape_open_fd(fcntl(fd, F_DUPFD_CLOEXEC, 3), &t, err) < 0 || check_journal(t, err) < 0 ||
+		(over = read_past(t, &past, err)) < 0 ||
+		(!over && tape_continue_fd(take_fd(fd), t, &r->writer, err) < 0))
+		return error_wrap(err, "journal '%.300s'", path);
+	r->path = path;
+	r->journal = j;
+	j->writer = r->writer;
+	*ret = past;
+	return 0;
 }
 
 /* Nobody named a place; where the state has none either, a file without a name serves --verify. */
@@ -228,6 +340,8 @@ int recorder_input(void *arg, const struct feed_ask *ask, const struct feed_answ
 		r->is_partial = true;
 		return -1;
 	}
+	if (r->journal)
+		journal_touch(r->journal);
 	return begun;
 }
 
@@ -288,6 +402,9 @@ int recorder_end(struct recorder *r, const struct one_result *one, const struct 
 
 	/* Only a run that ended by itself has a tape that is whole. */
 	if (!r->writer || one->end > ONE_DEADLOCK || r->is_partial)
+		return 0;
+	/* Who killed a part of it may want to go on from before that. */
+	if (r->journal && one->was_killed)
 		return 0;
 	if (one->counts.clock_final_ns < c->epoch_ns) /* it ended without telling */
 		return 0;

@@ -10,6 +10,7 @@
 #include "codec/json.h"
 #include "run/feed.h"
 #include "run/inputs.h"
+#include "run/journal.h"
 #include "run/one.h"
 #include "tape/tape.h"
 #include "wire/contract.h"
@@ -22,7 +23,8 @@ struct recorder {
 	const char *path; /* where the user wants it; NULL: among the state, once something came */
 	char *kept;	  /* where it went then; owned */
 	struct tape_writer *writer;
-	int fd;		 /* the file again, to be read for a second run; owned */
+	struct journal *journal; /* borrowed; NULL: it is a tape only */
+	int fd;			 /* the file again, to be read for a second run; owned */
 	bool is_partial; /* something is missing: it failed, or grew over what is kept unasked */
 	uint64_t bytes;
 };
@@ -31,6 +33,15 @@ void recorder_init(struct recorder *r, const struct contract *c, const struct in
 void recorder_finish(struct recorder *r);
 /* Begins at once; before the run, so that a place where nothing can be written is an error. */
 MUST_CHECK int recorder_begin(struct recorder *r, const char *path, struct error *err);
+/* The same as a journal: only where nothing stands. */
+MUST_CHECK int recorder_begin_journal(
+	struct recorder *r, const char *path, struct journal *j, struct error *err);
+/*
+ * Goes on with a journal, whose last record may be torn. One that another process writes is
+ * ERR_BUSY. Where the run ended by itself nothing is written any more (no writer).
+ */
+MUST_CHECK int recorder_continue(struct recorder *r, const char *path, struct journal *j,
+	struct journal_past *ret, struct error *err);
 /* A feed_record: arg is the recorder. */
 feed_record recorder_input;
 feed_record_sent recorder_sent;

@@ -49,6 +49,8 @@ struct run {
 	struct decisions decisions; /* without --verify */
 	struct feed feed, again;    /* standard input of the first run, and of the second */
 	struct recorder recorder;
+	struct journal journal;
+	struct journal_past past;
 	struct replay replay;
 	struct tape_reader *again_reader;
 	char *parted; /* how a replay ended otherwise than its recording */
@@ -117,17 +119,38 @@ static int open_signals(struct run *r, struct error *err)
 	return r->signals < 0 ? error_sys(err, "signalfd") : 0;
 }
 
+/* What has gone out is looked at before we say anything ourselves. */
+static int open_journal(struct run *r, struct error *err)
+{
+	if (recorder_continue(&r->recorder, r->o->tape, &r->journal, &r->past, err) < 0)
+		return -1;
+	journal_past_resolve(&r->past);
+	memcpy(r->journal.past, r->past.done, sizeof(r->journal.past));
+	for (unsigned s = 1; s < JOURNAL_STREAMS; s++) {
+		autofree char *line = str_format(
+			"the run died while it wrote %llu bytes of standard %s: they may be "
+			"missing, and are not written again",
+			(unsigned long long)r->past.doubtful[s], s == 1 ? "output" : "error");
+
+		if (r->past.doubtful[s])
+			r->say(line);
+	}
+	return 0;
+}
+
 static int prepare(struct run *r, struct error *err)
 {
 	auto_contract_host struct contract_host host = {0};
 
+	if (r->o->resume && open_journal(r, err) < 0)
+		return -1;
 	if (r->o->tape)
 		return replay_open(&r->replay, r->o, &r->contract, &r->inputs, &r->in, err);
 	if (contract_host_read(&host, err) < 0 ||
 		contract_build(r->o, &host, &r->contract, r->say, err) < 0 ||
 		stdin_open(&r->in, &r->contract, err) < 0)
 		return -1;
-	return r->o->verify || r->o->receipt || r->o->record || r->o->digest_inputs
+	return r->o->verify || r->o->receipt || r->o->record || r->o->journal || r->o->digest_inputs
 		       ? inputs_digest(&r->contract, &r->inputs, err)
 		       : 0;
 }
@@ -150,9 +173,21 @@ static int choose_feed(struct run *r, struct one_spec *spec, struct error *err)
 {
 	if (r->o->record && recorder_begin(&r->recorder, r->o->record, err) < 0)
 		return -1;
-	if (r->o->tape) {
+	if (r->o->journal &&
+		recorder_begin_journal(&r->recorder, r->o->journal, &r->journal, err) < 0)
+		return -1;
+	if (r->o->journal || r->o->resume) {
+		r->journal.feed = &r->feed;
+		spec->journal = &r->journal;
+	}
+	if (r->o->tape)
 		r->feed.reader = r->replay.reader;
-	} else {
+	if (r->o->resume && r->recorder.writer) {
+		r->feed.resumes = true;
+		r->feed.known = r->past.request;
+		r->feed.skip = r->o->input_again ? r->past.input_bytes : 0;
+	}
+	if (!r->o->tape || r->feed.resumes) {
 		r->feed.record = recorder_input;
 		r->feed.record_sent = recorder_sent;
 		r->feed.arg = &r->recorder;
@@ -167,7 +202,7 @@ static int turn_tape(
 {
 	bool is_overlay;
 
-	if (r->o->tape) {
+	if (r->o->tape && !r->recorder.writer) {
 		if (r->first.end <= ONE_DEADLOCK)
 			r->parted = replay_compare(&r->replay, &r->first, d);
 		return 0;
@@ -197,7 +232,8 @@ static int run_all(struct run *r, struct error *err)
 		.timers_after_ns = r->o->timers_after_ns,
 		.signals = r->signals,
 		.wants_limits = r->o->memory || r->o->pids,
-		.wants_programs = r->o->report || r->o->receipt || r->o->record || r->o->json,
+		.wants_programs = r->o->report || r->o->receipt || r->o->record || r->o->json ||
+				  r->recorder.writer || r->o->journal,
 		.spool_out = -1,
 		.spool_err = -1,
 		.decisions = &r->decisions,
@@ -312,24 +348,46 @@ static int check_file(
 }
 
 /* A tape that the guest can see grow would be input of its own, and change the digest. */
-static int check_record(const struct run *r, struct error *err)
+static int check_record(
+	const struct run *r, const char *option, const char *path, struct error *err)
 {
-	autofree char *tidy = path_tidy(r->o->record), *dir = path_dirname(tidy),
+	autofree char *tidy = path_tidy(path), *dir = path_dirname(tidy),
 		      *real = realpath(dir, NULL);
 
 	if (r->o->no_determinism || r->contract.tty)
 		return error_set(err, ERR_USAGE,
-			r->contract.tty ? "--record: the keys of a terminal are not recorded; give "
-					  "the input by a pipe or a file"
-					: "--record needs determinism: leave --no-determinism out");
+			r->contract.tty ? "%s: the keys of a terminal are not recorded; give the "
+					  "input by a pipe or a file"
+					: "%s needs determinism: leave --no-determinism out",
+			option);
 	if (!real)
-		return error_sys(err, "--record '%.300s'", r->o->record);
+		return error_sys(err, "%s '%.300s'", option, path);
 	if (r->contract.copy_dir && path_is_in(real, r->contract.copy_dir))
 		return error_set(err, ERR_USAGE,
-			"--record '%.200s' lies in the directory that the program gets a copy of; "
-			"name a place outside",
-			r->o->record);
+			"%s '%.200s' lies in the directory that the program gets a copy of; name "
+			"a place outside",
+			option, path);
 	return 0;
+}
+
+/* What a resumed run would do twice. */
+static int check_journal(const struct run *r, struct error *err)
+{
+	if (r->o->record || r->o->verify)
+		return error_set(err, ERR_USAGE,
+			"--journal is a recording itself, of one run: leave %s out",
+			r->o->record ? "--record" : "--verify");
+	if (strcmp(r->contract.network, "none") != 0)
+		return error_set(err, ERR_USAGE,
+			"--journal: connections to the outside cannot be gone on with; leave "
+			"--network out");
+	for (size_t i = 0; i < r->contract.bind_count; i++)
+		if (r->contract.binds[i].writable)
+			return error_set(err, ERR_USAGE,
+				"--journal: a resumed run would write to '%.200s' again; share it "
+				"by --bind-ro, or take --out",
+				r->contract.binds[i].source);
+	return check_record(r, "--journal", r->o->journal, err);
 }
 
 static int check_options(const struct run *r, struct error *err)
@@ -340,7 +398,9 @@ static int check_options(const struct run *r, struct error *err)
 		return -1;
 	if (r->o->receipt && check_file(r->o, "--receipt", r->o->receipt, err) < 0)
 		return -1;
-	if (r->o->record && check_record(r, err) < 0)
+	if (r->o->record && check_record(r, "--record", r->o->record, err) < 0)
+		return -1;
+	if (r->o->journal && check_journal(r, err) < 0)
 		return -1;
 	if (r->o->no_determinism && (r->o->trace || r->o->sched_seed || r->o->switches))
 		return error_set(err, ERR_USAGE,
