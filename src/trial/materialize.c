@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -50,6 +51,8 @@ static int take_pack(struct trial *t, size_t number, struct error *err)
 	if (dir < 0)
 		return trial_over(t, TRIAL_MATERIALIZATION_FAILED, "pack '%s': %s", pack->dir,
 			strerror(errno));
+	if (fault_point("trial: copy a pack") < 0)
+		return error_sys(err, "copy '%.200s'", pack->dir);
 	if (tree_make(&t->tree, number, &p->tree, &copy, err) < 0)
 		return -1;
 	if (bundle_take(dir, copy, &p->bundle, &faults, err) < 0) {
@@ -122,6 +125,8 @@ static int start(struct trial *t, struct player *p, struct error *err)
 		.env = t->spec->env,
 		.deterministic = t->spec->deterministic};
 
+	if (fault_point("trial: start a program") < 0)
+		return error_sys(err, "start a program");
 	if (worker_start(&p->worker, &spec, err) < 0)
 		return -1;
 	p->is_started = true;
