@@ -20,6 +20,24 @@ static const struct cli_option options[] = {
 		AT(rootfs),
 		"It has to hold the directories /dev, /proc, /sys and /tmp, which are mounted "
 		"over."},
+	{"image", CLI_TEXT, "REF@DIGEST",
+		"run in a container image, whose files are the root, read-only", AT(image),
+		"A reference as docker has it, with the digest of the manifest, of an index that "
+		"leads "
+		"to it, or of the config; a digest alone will do. The image has to be here "
+		"already: "
+		"sandglass-image(1). Its ENTRYPOINT, CMD, PATH, WORKDIR and USER are taken, other "
+		"variables of it are not: give them by --env. Below its WORKDIR (or --workdir, "
+		"which "
+		"need not be there) it can write, which --out keeps, and in /tmp; the current "
+		"directory is not shown."},
+	{"allow-tag", CLI_FLAG, NULL,
+		"take an image without a digest; the run says that it is not pinned",
+		AT(allow_tag)},
+	{"user", CLI_TEXT, "USER[:GROUP]",
+		"with --image: names or numbers of the image; default: its USER", AT(user)},
+	{"entrypoint", CLI_TEXT, "PROGRAM",
+		"with --image: instead of its ENTRYPOINT; \"\" for none", AT(entrypoint)},
 	{"bind-ro", CLI_LIST, "SRC[:DST]", "show a file or directory of the host, read-only",
 		AT(bind_ro), "It is at DST, or at its own path."},
 	{"bind", CLI_LIST, "SRC[:DST]",
@@ -31,7 +49,8 @@ static const struct cli_option options[] = {
 		"121."},
 	{"workdir", CLI_TEXT, "DIR", "where the program starts; default: the current directory",
 		AT(workdir),
-		"A path inside: absolute with --rootfs, else from the current directory."},
+		"A path inside: absolute with --rootfs and --image, else from the current "
+		"directory."},
 	{"env", CLI_LIST, "NAME=VALUE", "set an environment variable; nothing is inherited",
 		AT(env)},
 	{"out", CLI_TEXT, "DIR", "copy what the program wrote into this new or empty directory",
@@ -132,7 +151,7 @@ static int run(void *values, char **argv)
 	int status = 0, r;
 
 	o->argv = argv;
-	if (!argv[0]) {
+	if (!argv[0] && !o->image) {
 		cli_say("no command to run; for example: sandglass run -- date");
 		return 125;
 	}

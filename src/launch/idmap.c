@@ -99,9 +99,8 @@ int idmap_write(const struct idmap *m, pid_t pid, const struct contract *c, stru
 	return idmap_write_ids(m, pid, c->uid, c->gid, err);
 }
 
-/* A user namespace in which the ids of `owner` are those of m; lives as long as the descriptor. */
-static int open_mapping(
-	const struct idmap *m, const struct stat *owner, int *ret_fd, struct error *err)
+/* A user namespace in which these ids are those of m; lives as long as the descriptor. */
+static int open_mapping(const struct idmap *m, uid_t uid, gid_t gid, int *ret_fd, struct error *err)
 {
 	char path[64];
 	int pidfd = -1, fd = -1, result;
@@ -110,7 +109,7 @@ static int open_mapping(
 	if (pid < 0)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
-	result = write_maps(pid, owner->st_uid, m->uid, owner->st_gid, m->gid, err);
+	result = write_maps(pid, uid, m->uid, gid, m->gid, err);
 	if (result == 0 && (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
 		result = error_sys(err, "open %s", path);
 	ns_kill_and_reap(pidfd);
@@ -131,13 +130,29 @@ int idmap_tree(
 		return -1;
 	if (fstat(tree, &owner) < 0)
 		return error_sys(err, "stat '%s'", path);
-	if (open_mapping(m, &owner, &mapping, err) < 0)
+	if (open_mapping(m, owner.st_uid, owner.st_gid, &mapping, err) < 0)
 		return -1;
 	attr.userns_fd = (uint64_t)mapping;
 	/* A mount beneath that cannot be mapped (proc, say) must not undo the one asked for. */
 	*ret_mapped =
 		mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) == 0 ||
 		mount_setattr(tree, "", AT_EMPTY_PATH, &attr, sizeof(attr)) == 0;
+	*ret_tree = take_fd(tree);
+	return 0;
+}
+
+int idmap_image(const struct idmap *m, const char *path, const struct contract *c, int *ret_tree,
+	struct error *err)
+{
+	autoclose int tree = -1, mapping = -1;
+	struct mount_attr attr = {.attr_set = MOUNT_ATTR_IDMAP};
+
+	if (mounts_clone(AT_FDCWD, path, &tree, err) < 0 ||
+		open_mapping(m, c->uid, c->gid, &mapping, err) < 0)
+		return -1;
+	attr.userns_fd = (uint64_t)mapping;
+	/* Where it cannot be, its files are somebody else's. */
+	(void)mount_setattr(tree, "", AT_EMPTY_PATH, &attr, sizeof(attr));
 	*ret_tree = take_fd(tree);
 	return 0;
 }

@@ -29,6 +29,12 @@ MUST_CHECK int idmap_write(
 MUST_CHECK int idmap_write_ids(
 	const struct idmap *m, pid_t pid, uid_t in_uid, gid_t in_gid, struct error *err);
 /*
+ * A detached copy of an image's root in which the files of the contract's uid and gid are the
+ * guest's; privileged only. A file system that cannot be id-mapped shows the true owners.
+ */
+MUST_CHECK int idmap_image(const struct idmap *m, const char *path, const struct contract *c,
+	int *ret_tree, struct error *err);
+/*
  * A detached copy of the mounts at path in which the owner of path is the guest; privileged only.
  * *ret_mapped false: this file system cannot be id-mapped and the tree shows the true owners.
  */

@@ -24,6 +24,11 @@ struct launch_spec {
 	bool has_tree;
 	int tree;
 	/*
+	 * The rootfs is of a container image: the directories that we mount over and the fixed
+	 * files of /etc are there even if it lacks them, and its user's files are the guest's own.
+	 */
+	bool is_image;
+	/*
 	 * Become 0, 1 and 2 of init and of the guest; borrowed. With contract->tty they may be -1:
 	 * a terminal is then made inside, see launch_terminal.
 	 */

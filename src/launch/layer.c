@@ -88,6 +88,12 @@ int layer_attach(const struct plan *p, int to, int link, struct error *err)
 			0 ||
 		attach_at(tmpfs, scratch, "up", err) < 0 || make_upper(p, tmpfs, &upper, err) < 0)
 		return -1;
+	if (p->copy->absent) {
+		if (link_send(link, LINK_UPPER, upper, NULL, err) < 0 ||
+			mounts_clone(upper, "", &tree, err) < 0 || mounts_detach(scratch, err) < 0)
+			return -1;
+		return mounts_attach(tree, to, "", err);
+	}
 	if (lower < 0) {
 		if (mounts_clone(AT_FDCWD, p->copy->source, &own, err) < 0)
 			return error_wrap(err, "copy");

@@ -51,6 +51,12 @@ static int place_init(struct plan *p, struct plan_place *at, struct error *err)
 		at->mapped = at->directory = true;
 		return at->tree < 0 ? error_sys(err, "bind '%s'", at->source) : 0;
 	}
+	if (stat(at->source, &st) < 0 && errno == ENOENT && at->kind == PLAN_COPY &&
+		p->spec->is_image) {
+		at->absent = at->directory = at->mapped = true;
+		at->mode = 0755;
+		return 0;
+	}
 	if (stat(at->source, &st) < 0)
 		return error_sys(err, "%s '%s'", what_of(at->kind), at->source);
 	at->directory = S_ISDIR(st.st_mode);
@@ -87,14 +93,16 @@ static int places_init(struct plan *p, struct error *err)
 		*at++ = (struct plan_place){.source = c->binds[i].source,
 			.dest = c->binds[i].dest,
 			.kind = c->binds[i].writable ? PLAN_WRITABLE : PLAN_READ_ONLY};
+	p->copy_source = p->spec->is_image ? contract_copy_source(c) : NULL;
 	if (c->copy_dir)
-		*at++ = (struct plan_place){
-			.source = c->copy_dir, .dest = c->copy_dir, .kind = PLAN_COPY};
+		*at++ = (struct plan_place){.source = p->copy_source ? p->copy_source : c->copy_dir,
+			.dest = c->copy_dir,
+			.kind = PLAN_COPY};
 	qsort(p->places, (size_t)(at - p->places), sizeof(*at), by_length);
 	for (size_t i = 0; i < (size_t)(at - p->places); i++) {
 		struct plan_place *place = &p->places[i];
 
-		if (place->kind == PLAN_COPY && check_copy(place->source, err) < 0)
+		if (place->kind == PLAN_COPY && check_copy(place->dest, err) < 0)
 			return -1;
 		if (strcmp(place->dest, "/") == 0)
 			return error_set(err, ERR_USAGE,
@@ -177,7 +185,8 @@ int plan_init(struct plan *ret, const struct launch_spec *spec, const struct cgr
 		return error_sys(err, "root file system '%s'", c->rootfs);
 	}
 	if (c->rootfs && p.ids.privileged &&
-		mounts_clone(AT_FDCWD, c->rootfs, &p.rootfs_tree, err) < 0)
+		(spec->is_image ? idmap_image(&p.ids, c->rootfs, c, &p.rootfs_tree, err)
+				: mounts_clone(AT_FDCWD, c->rootfs, &p.rootfs_tree, err)) < 0)
 		return error_wrap(err, "root file system");
 	if (places_init(&p, err) < 0)
 		return -1;
@@ -193,6 +202,7 @@ void plan_finish(struct plan *p)
 	for (size_t i = 0; i < p->place_count; i++)
 		fd_close(&p->places[i].tree);
 	mem_cleanup(&p->places);
+	mem_cleanup(&p->copy_source);
 	fd_close(&p->rootfs_tree);
 	for (size_t i = 0; i < p->etc_count; i++)
 		mem_cleanup(&p->etc[i].path);

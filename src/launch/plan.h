@@ -21,10 +21,11 @@ enum plan_kind { PLAN_READ_ONLY, PLAN_WRITABLE, PLAN_COPY };
 
 /* One directory or file of the host shown inside. */
 struct plan_place {
-	const char *source, *dest; /* borrowed from the contract */
+	const char *source, *dest; /* borrowed from the contract, or the plan's copy_source */
 	enum plan_kind kind;
 	bool directory;
 	int tree;    /* detached mounts made by a privileged launcher, or -1: init makes them */
+	bool absent; /* of a copy: nothing is at source, it begins empty */
 	bool mapped; /* the owner of source is the guest, or the true ids are shown anyway */
 	mode_t mode;
 	struct timespec mtime;
@@ -45,6 +46,7 @@ struct plan {
 	struct plan_place *places; /* parents before what is in them */
 	size_t place_count;
 	const struct plan_place *copy; /* among places, or NULL */
+	char *copy_source;	       /* or NULL */
 	int rootfs_tree;	       /* like plan_place.tree */
 	struct plan_etc *etc;
 	size_t etc_count;

@@ -93,6 +93,29 @@ static int make_missing(int root, int extra, const struct plan_place *at, struct
 	}
 }
 
+/* What a run needs and an image may lack, or have as a symlink to nowhere. */
+static const struct plan_place image_places[] = {
+	{.dest = "/dev", .directory = true},
+	{.dest = "/proc", .directory = true},
+	{.dest = "/sys", .directory = true},
+	{.dest = "/tmp", .directory = true},
+	{.dest = "/etc/hosts"},
+	{.dest = "/etc/hostname"},
+	{.dest = "/etc/resolv.conf"},
+};
+
+static bool is_image_place_missing(int root, const struct plan_place *at)
+{
+	autoclose int fd = open_plain(root, at->dest), etc = open_plain(root, "/etc");
+	struct stat st;
+
+	/* An /etc that is a symlink is left as it is. */
+	if (!at->directory && etc < 0 && errno != ENOENT)
+		return false;
+	return fd < 0 || fstat(fd, &st) < 0 ||
+	       (at->directory ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode));
+}
+
 /* Lays the extra layer over *root, detached both; *root becomes the overlay. */
 static int lay_over(int *root, int scratch, struct error *err)
 {
@@ -114,16 +137,19 @@ static int lay_over(int *root, int scratch, struct error *err)
 
 static int add_missing(const struct plan *p, int *root, struct error *err)
 {
+	size_t own = p->spec->is_image ? ARRAY_LEN(image_places) : 0;
 	autoclose int scratch = -1, extra = -1;
 
-	for (size_t i = 0; i < p->place_count; i++) {
-		if (!is_missing(*root, p->places[i].dest))
+	for (size_t i = 0; i < own + p->place_count; i++) {
+		const struct plan_place *at = i < own ? &image_places[i] : &p->places[i - own];
+
+		if (!(i < own ? is_image_place_missing(*root, at) : is_missing(*root, at->dest)))
 			continue;
 		if (scratch < 0 && (proc_make_stage(&scratch, err) < 0 ||
 					   mounts_attach(scratch, AT_FDCWD, "/", err) < 0 ||
 					   mounts_make_dir(scratch, "extra", &extra, err) < 0))
 			return -1;
-		if (make_missing(*root, extra, &p->places[i], err) < 0)
+		if (make_missing(*root, extra, at, err) < 0)
 			return -1;
 	}
 	if (scratch < 0)

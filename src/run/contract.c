@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "config/paths.h"
 #include "crypto/digest.h"
+#include "run/image.h"
 #include "run/inputs.h"
 #include "run/network.h"
 #include "run/switches.h"
@@ -209,6 +210,16 @@ static int build_network(const struct run_options *o, struct contract *c, struct
 	return 0;
 }
 
+/* What a reference gives in place of the host's programs and the current directory. */
+static int build_image(const struct run_options *o, const struct image *image, struct contract *c,
+	struct error *err)
+{
+	c->rootfs = mem_strdup(image->root);
+	return run_image_config(image, o, c, err) < 0
+		       ? -1
+		       : run_image_copy_dir(image, c->workdir, &c->copy_dir, err);
+}
+
 int contract_build(const struct run_options *o, const struct contract_host *h, struct contract *ret,
 	run_say *say, struct error *err)
 {
@@ -230,12 +241,17 @@ int contract_build(const struct run_options *o, const struct contract_host *h, s
 	digest_hkdf(c.workflow_id, strlen(c.workflow_id), "sandglass/entropy/v1", c.entropy_key,
 		sizeof(c.entropy_key));
 	snprintf(c.cpu, sizeof(c.cpu), "%s", h->cpu);
-	build_argv(o, &c);
 	environment_init(&c);
+	if (!h->image)
+		build_argv(o, &c);
+	if (!h->image && (o->user || o->entrypoint || o->allow_tag))
+		return error_set(
+			err, ERR_USAGE, "--user, --entrypoint and --allow-tag go with --image");
 	if (build_limits(o, &c, err) < 0 ||
+		(h->image ? build_image(o, h->image, &c, err) : build_dirs(o, h, &c, say, err)) <
+			0 ||
 		environment_add(&c, o->env.items, o->env.count, "--env", err) < 0 ||
-		build_dirs(o, h, &c, say, err) < 0 || build_binds(o, &c, h->cwd, err) < 0 ||
-		contract_check(&c, err) < 0)
+		build_binds(o, &c, h->cwd, err) < 0 || contract_check(&c, err) < 0)
 		return -1;
 	*ret = c;
 	c = (struct contract){0};
@@ -247,10 +263,16 @@ static bool has_made_dirs(const struct contract *c)
 	autofree char *real = c->rootfs ? realpath(c->rootfs, NULL) : NULL;
 
 	/* A root that is gone is told later. */
-	if (c->rootfs && (c->copy_dir || strcmp(real ? real : c->rootfs, "/") == 0))
+	if (c->rootfs && strcmp(real ? real : c->rootfs, "/") == 0)
 		return false;
-	if (c->copy_dir && copy_refusal(c->copy_dir))
+	if (c->copy_dir && !c->rootfs && copy_refusal(c->copy_dir))
 		return false;
+	if (c->copy_dir && c->rootfs) {
+		autofree char *tidy = path_tidy(c->copy_dir);
+
+		if (strcmp(tidy, c->copy_dir) != 0)
+			return false;
+	}
 	for (size_t i = 0; i < c->bind_count; i++) {
 		autofree char *tidy = path_tidy(c->binds[i].dest);
 
@@ -281,10 +303,11 @@ static bool has_made_identity(const struct contract *c)
 	contract_init(&d);
 	digest_hkdf(c->workflow_id, strlen(c->workflow_id), "sandglass/entropy/v1", d.entropy_key,
 		sizeof(d.entropy_key));
-	return c->uid == d.uid && c->gid == d.gid && c->umask_bits == d.umask_bits &&
-	       c->first_pid == d.first_pid && strcmp(c->hostname, d.hostname) == 0 &&
-	       c->epoch_ns <= INT64_MAX && c->monotonic_ns == d.monotonic_ns &&
-	       c->clock_step_ns <= UINT32_MAX &&
+	/* Images have users of their own. */
+	return (c->rootfs || (c->uid == d.uid && c->gid == d.gid)) &&
+	       c->umask_bits == d.umask_bits && c->first_pid == d.first_pid &&
+	       strcmp(c->hostname, d.hostname) == 0 && c->epoch_ns <= INT64_MAX &&
+	       c->monotonic_ns == d.monotonic_ns && c->clock_step_ns <= UINT32_MAX &&
 	       memcmp(c->entropy_key, d.entropy_key, sizeof(d.entropy_key)) == 0;
 }
 

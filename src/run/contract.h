@@ -5,6 +5,7 @@
 
 #include "base/attr.h"
 #include "base/error.h"
+#include "image/image.h"
 #include "run/options.h"
 #include "wire/contract.h"
 
@@ -14,6 +15,7 @@ struct contract_host {
 	char *home; /* or NULL; owned */
 	bool tty;   /* standard input and output are our foreground terminal */
 	char cpu[80];
+	const struct image *image; /* in use, or NULL; borrowed */
 };
 
 MUST_CHECK int contract_host_read(struct contract_host *ret, struct error *err);

@@ -62,9 +62,9 @@ void inputs_cpu_from(const char *cpuinfo, char ret[80])
 
 int inputs_digest(struct contract *c, struct inputs *ret, struct error *err)
 {
-	if (c->copy_dir && tree_digest_path(c->copy_dir, ret->cwd, err) < 0)
+	if (!ret->image[0] && c->copy_dir && tree_digest_path(c->copy_dir, ret->cwd, err) < 0)
 		return -1;
-	if (c->rootfs && tree_digest_path(c->rootfs, ret->rootfs, err) < 0)
+	if (!ret->image[0] && c->rootfs && tree_digest_path(c->rootfs, ret->rootfs, err) < 0)
 		return -1;
 	for (size_t i = 0; i < c->bind_count; i++)
 		if (tree_digest_path(c->binds[i].source, c->binds[i].digest, err) < 0)

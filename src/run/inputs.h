@@ -11,6 +11,7 @@
 /* "" where a digest was not taken. The digests of binds and standard input are in the contract. */
 struct inputs {
 	char cwd[DIGEST_TEXT], rootfs[DIGEST_TEXT];
+	char image[DIGEST_TEXT]; /* of the manifest: with it neither of the others is taken */
 };
 
 /* Takes the digests of the copied directory, the root and the binds (into c->binds). */

@@ -66,9 +66,14 @@ static json_t *rootfs(const struct contract *c, const struct inputs *in)
 {
 	json_t *object = json_object();
 
-	json_put(object, "kind", json_str(c->rootfs ? "directory" : "host"));
-	json_put(object, "digest", optional(in->rootfs));
-	json_put(object, "path", c->rootfs && !in->rootfs[0] ? json_str(c->rootfs) : json_null());
+	bool is_named = in->image[0] || in->rootfs[0];
+
+	json_put(object, "kind",
+		json_str(in->image[0] ? "image"
+			 : c->rootfs  ? "directory"
+				      : "host"));
+	json_put(object, "digest", optional(in->image[0] ? in->image : in->rootfs));
+	json_put(object, "path", c->rootfs && !is_named ? json_str(c->rootfs) : json_null());
 	return object;
 }
 

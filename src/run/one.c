@@ -96,6 +96,7 @@ static int start_container(struct one *o, struct error *err)
 	if (launch_start(&(struct launch_spec){.contract = c,
 				 .supervisor = o->spec->supervisor,
 				 .control = inside,
+				 .is_image = o->spec->is_image,
 				 .stdio = {o->io.guest[0], o->io.guest[1], o->io.guest[2]}},
 		    &o->result->launch, err) < 0)
 		return -1;

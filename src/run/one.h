@@ -48,6 +48,7 @@ struct one_spec {
 	uint64_t timeout_ns;	  /* host time; 0: none */
 	uint64_t timers_after_ns; /* guest CPU time: conditions.timers_after_ns */
 	int signals;		  /* signalfd of the signals that the caller blocked */
+	bool is_image;		  /* the root is an image's: see launch_spec */
 	bool wants_programs;	  /* a report names what was executed and mapped */
 	bool is_quiet; /* a second run: output is not passed on, messages are not repeated */
 	/* The user asked for a limit: one that holds only in part is said at once, not only

@@ -15,7 +15,8 @@ struct run_list {
 
 struct run_options {
 	char **argv; /* NULL-terminated: the command */
-	const char *rootfs, *workdir, *out, *workflow_id, *report, *receipt, *network, *epoch;
+	const char *rootfs, *image, *user, *entrypoint, *workdir, *out, *workflow_id, *report,
+		*receipt, *network, *epoch;
 	const char *switches, *trace;
 	const char *record;  /* where the tape goes */
 	const char *journal; /* the same, for sandglass resume */
@@ -23,6 +24,7 @@ struct run_options {
 	struct run_list bind_ro, bind, env;
 	uint64_t clock_step_ns, sched_seed, timers_after_ns;
 	uint64_t memory, pids, timeout_ns; /* 0: not given */
+	bool allow_tag;			   /* an image without a digest */
 	bool verify, digest_inputs, no_determinism, print_contract, json;
 	bool resume;	  /* the tape is a journal: the run goes on where it ends */
 	bool input_again; /* and standard input begins with what it holds */

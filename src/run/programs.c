@@ -46,7 +46,7 @@ char *programs_host_path(const struct contract *c, const char *path)
 			best = &c->binds[i];
 	if (best)
 		return str_format("%s%s", best->source, path + strlen(best->dest));
-	if (c->copy_dir && path_is_in(path, c->copy_dir))
+	if (!c->rootfs && c->copy_dir && path_is_in(path, c->copy_dir))
 		return mem_strdup(path);
 	if (c->rootfs)
 		return str_format("%s%s", c->rootfs, path);

@@ -19,6 +19,7 @@ void replay_finish(struct replay *r)
 	json_cleanup(&r->header);
 	json_cleanup(&r->outcome);
 	free(r->mismatch);
+	run_image_finish(&r->image);
 	*r = (struct replay){0};
 }
 
@@ -169,6 +170,31 @@ static int open_input(struct contract *c, struct stdin_source *in, struct error 
 	return 0;
 }
 
+/* An image is found by its digest, wherever it is unpacked on this host. */
+static int take_image(struct replay *r, struct contract *c, struct inputs *in, struct error *err)
+{
+	const json_t *rootfs = json_object_get(json_object_get(r->header, "contract"), "rootfs");
+
+	if (strcmp(text_of(rootfs, "kind"), "image") != 0) {
+		auto_contract struct contract d;
+
+		/* A directory has no written layer, nor a user of its own. */
+		contract_init(&d);
+		return c->rootfs && (c->copy_dir || c->uid != d.uid || c->gid != d.gid)
+			       ? error_set(err, ERR_FORMAT,
+					 "no command line gives a run these directories or ids")
+			       : 0;
+	}
+	if (!c->rootfs)
+		return error_set(err, ERR_FORMAT, "the tape names an image and uses none");
+	if (run_image_open_digest(text_of(rootfs, "digest"), &r->image, err) < 0)
+		return -1;
+	memcpy(in->image, r->image.image.digest, sizeof(in->image));
+	free(c->rootfs);
+	c->rootfs = mem_strdup(r->image.image.root);
+	return 0;
+}
+
 int replay_open(struct replay *r, const struct run_options *o, struct contract *ret,
 	struct inputs *ret_inputs, struct stdin_source *ret_in, struct error *err)
 {
@@ -189,8 +215,8 @@ int replay_open(struct replay *r, const struct run_options *o, struct contract *
 				c.binds[i].source);
 	if (!c.deterministic)
 		return error_set(err, ERR_FORMAT, "the tape is of a run without determinism");
-	if (inputs_cpu(cpu, err) < 0 || open_input(&c, ret_in, err) < 0 ||
-		take_digests(r->header, &c, ret_inputs, err) < 0)
+	if (take_image(r, &c, ret_inputs, err) < 0 || inputs_cpu(cpu, err) < 0 ||
+		open_input(&c, ret_in, err) < 0 || take_digests(r->header, &c, ret_inputs, err) < 0)
 		return -1;
 	memcpy(c.cpu, cpu, sizeof(cpu));
 	if (check_contract(r, &c, ret_inputs, o->override, err) < 0 ||

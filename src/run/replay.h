@@ -8,6 +8,7 @@
 #include "base/attr.h"
 #include "base/error.h"
 #include "codec/json.h"
+#include "run/image.h"
 #include "run/inputs.h"
 #include "run/one.h"
 #include "run/options.h"
@@ -17,6 +18,7 @@
 
 struct replay {
 	struct tape_reader *reader; /* owned */
+	struct run_image image;	    /* whose digest the contract names; store NULL: none */
 	json_t *header, *outcome;   /* owned; outcome NULL: the tape was cut */
 	char *mismatch;		    /* what is not as it was, and was overridden; owned, or NULL */
 };

@@ -185,8 +185,13 @@ static json_t *rootfs_json(const struct report *r)
 {
 	json_t *o = json_object();
 
-	json_put(o, "kind", json_str(r->contract->rootfs ? "directory" : "host"));
-	json_put(o, "digest", text_or_null(r->inputs->rootfs));
+	const struct inputs *in = r->inputs;
+
+	json_put(o, "kind",
+		json_str(in->image[0]	       ? "image"
+			 : r->contract->rootfs ? "directory"
+					       : "host"));
+	json_put(o, "digest", text_or_null(in->image[0] ? in->image : in->rootfs));
 	return o;
 }
 

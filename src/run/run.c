@@ -26,6 +26,7 @@
 #include "run/contract.h"
 #include "run/ending.h"
 #include "run/export.h"
+#include "run/image.h"
 #include "run/inputs.h"
 #include "run/json.h"
 #include "run/load.h"
@@ -42,6 +43,7 @@
 struct run {
 	const struct run_options *o;
 	run_say *say;
+	struct run_image image;
 	struct contract contract;
 	struct inputs inputs;
 	struct stdin_source in;
@@ -91,6 +93,7 @@ static void run_finish(struct run *r)
 	free(r->parted);
 	stdin_close(&r->in);
 	contract_finish(&r->contract);
+	run_image_finish(&r->image);
 	fd_close(&r->signals);
 	fd_close(&r->supervisor);
 }
@@ -146,8 +149,15 @@ static int prepare(struct run *r, struct error *err)
 		return -1;
 	if (r->o->tape)
 		return replay_open(&r->replay, r->o, &r->contract, &r->inputs, &r->in, err);
-	if (contract_host_read(&host, err) < 0 ||
-		contract_build(r->o, &host, &r->contract, r->say, err) < 0 ||
+	if (r->o->image) {
+		if (run_image_open(r->o, r->say, &r->image, err) < 0)
+			return -1;
+		memcpy(r->inputs.image, r->image.image.digest, sizeof(r->inputs.image));
+	}
+	if (contract_host_read(&host, err) < 0)
+		return -1;
+	host.image = r->image.store ? &r->image.image : NULL;
+	if (contract_build(r->o, &host, &r->contract, r->say, err) < 0 ||
 		stdin_open(&r->in, &r->contract, err) < 0)
 		return -1;
 	return r->o->verify || r->o->receipt || r->o->record || r->o->journal || r->o->digest_inputs
@@ -231,6 +241,7 @@ static int run_all(struct run *r, struct error *err)
 		.timeout_ns = r->o->timeout_ns,
 		.timers_after_ns = r->o->timers_after_ns,
 		.signals = r->signals,
+		.is_image = r->inputs.image[0],
 		.wants_limits = r->o->memory || r->o->pids,
 		.wants_programs = r->o->report || r->o->receipt || r->o->record || r->o->json ||
 				  r->recorder.writer || r->o->journal,
@@ -362,7 +373,7 @@ static int check_record(
 			option);
 	if (!real)
 		return error_sys(err, "%s '%.300s'", option, path);
-	if (r->contract.copy_dir && path_is_in(real, r->contract.copy_dir))
+	if (r->contract.copy_dir && !r->contract.rootfs && path_is_in(real, r->contract.copy_dir))
 		return error_set(err, ERR_USAGE,
 			"%s '%.200s' lies in the directory that the program gets a copy of; name "
 			"a place outside",
@@ -410,8 +421,14 @@ static int check_options(const struct run *r, struct error *err)
 		return -1;
 	if (r->o->out && !r->contract.copy_dir)
 		return error_set(err, ERR_USAGE,
-			"--out: there is no private copy to take it from (it is made of the "
-			"current directory, without --rootfs)");
+			r->inputs.image[0]
+				? "--out takes what is written below the working directory, and "
+				  "nothing can be written in this one; give --workdir DIR, which "
+				  "need "
+				  "not be there"
+				: "--out: there is no private copy to take it from (it is made of "
+				  "the "
+				  "current directory, without --rootfs)");
 	return r->o->out ? export_check(r->o->out, err) : 0;
 }
 
@@ -451,8 +468,17 @@ int run_execute(const struct run_options *o, run_say *say, int *ret_status, char
 	note = overridden(&r);
 	if (note)
 		say(note);
+	if (r.image.store && !r.image.is_pinned) {
+		autofree char *line = str_format(
+			"not pinned: '%.200s' is %s now, and may be another image at the next run",
+			o->image, r.image.image.digest);
+
+		say(line);
+	}
 	if (run_all(&r, err) < 0)
 		return -1;
+	if (r.image.store && !r.image.is_pinned)
+		notes_assume(&r.first.notes, REASON_IMAGE_NOT_PINNED, o->image);
 	if (r.replay.mismatch)
 		notes_add(&r.first.notes, REASON_TAPE_MISMATCH, r.replay.mismatch);
 	if (note)

@@ -2,21 +2,26 @@
 /* The files that one run's guest wrote: see written.h. */
 #include "run/written.h"
 
+#include <errno.h>
 #include <fcntl.h>
 
 #include "base/fd.h"
+#include "base/mem.h"
 
 int written_open(const struct contract *c, const struct one_result *r, struct written *ret,
 	struct error *err)
 {
+	autofree char *source = NULL;
 	bool is_overlay = true;
 	int root = r->launch ? launch_copy_fd(r->launch, &is_overlay) : -1;
 
 	if (root < 0)
 		return 0;
-	*ret = (struct written){.base = open(c->copy_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-	if (ret->base < 0)
-		return error_sys(err, "open '%.300s'", c->copy_dir);
+	source = contract_copy_source(c);
+	*ret = (struct written){.base = open(source, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	/* A workdir that the image does not have begins empty. */
+	if (ret->base < 0 && !(c->rootfs && errno == ENOENT))
+		return error_sys(err, "open '%.300s'", source);
 	ret->source = (struct tree_source){.root = root,
 		.base = ret->base,
 		.is_overlay = is_overlay,

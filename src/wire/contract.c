@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "wire/frame.h"
 
 #define GIB (1024ull * 1024 * 1024)
@@ -118,6 +119,13 @@ static int path_check(const char *path, const char *what, struct error *err)
 bool contract_has_outside(const struct contract *c)
 {
 	return c->deterministic && strcmp(c->network, "none") != 0;
+}
+
+char *contract_copy_source(const struct contract *c)
+{
+	if (!c->copy_dir)
+		return NULL;
+	return c->rootfs ? str_format("%s%s", c->rootfs, c->copy_dir) : mem_strdup(c->copy_dir);
 }
 
 int contract_check(const struct contract *c, struct error *err)

@@ -81,9 +81,11 @@ struct contract {
 	char hostname[65];
 	char cpu[80]; /* "" or "host:<digest>" where cpuid cannot be masked */
 	struct contract_rlimit rlimits[CONTRACT_RLIMITS]; /* by RLIMIT_ number of x86-64 */
-	char *rootfs;	    /* host directory that becomes /, or NULL: the host view */
-	char *workdir;	    /* absolute, inside; where the guest starts */
-	char *copy_dir;	    /* host directory copied on write at its own path, or NULL */
+	char *rootfs;  /* host directory that becomes /, or NULL: the host view */
+	char *workdir; /* absolute, inside; where the guest starts */
+	/* Absolute: a host directory copied on write at its own path, or, with a rootfs, a
+	 * directory of that (which may be missing there: an empty one). NULL: none */
+	char *copy_dir;
 	char *network;	    /* "none", "host" or "allow=HOST:PORT,...": run/network.h */
 	char **argv, **env; /* NULL-terminated */
 	struct contract_bind *binds;
@@ -121,6 +123,9 @@ void contract_finish(struct contract *c);
 void conditions_finish(struct conditions *c);
 #define auto_contract CLEANUP(contract_finish)
 #define auto_conditions CLEANUP(conditions_finish)
+
+/* Where on the host copy_dir is (caller frees); NULL without one. */
+char *contract_copy_source(const struct contract *c);
 
 /* Refuses with ERR_LIMIT or ERR_USAGE what is over the limits above; changes nothing. */
 MUST_CHECK int contract_check(const struct contract *c, struct error *err);
