@@ -72,6 +72,15 @@ static int open_signals(struct explore *e, struct error *err)
 	return e->signals < 0 ? error_sys(err, "signalfd") : 0;
 }
 
+/* Its runs would each be another conversation. */
+static int check_network(const struct run_options *o, struct error *err)
+{
+	if (!o->network || strcmp(o->network, "none") == 0)
+		return 0;
+	return error_set(err, ERR_USAGE,
+		"--network: explore runs a program many times, so only 'none' is there");
+}
+
 static int prepare(struct explore *e, run_say *say, struct error *err)
 {
 	auto_contract_host struct contract_host host = {0};
@@ -79,7 +88,8 @@ static int prepare(struct explore *e, run_say *say, struct error *err)
 	if (contract_host_read(&host, err) < 0)
 		return -1;
 	host.tty = false;
-	if (contract_build(e->o, &host, &e->contract, say, err) < 0 ||
+	if (check_network(e->o, err) < 0 ||
+		contract_build(e->o, &host, &e->contract, say, err) < 0 ||
 		stdin_open(&e->in, &e->contract, err) < 0)
 		return -1;
 	/* A stream can be read once. */
