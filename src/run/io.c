@@ -25,8 +25,8 @@ static int open_pipes(struct io *io, const struct stdin_source *in, bool quiet, 
 	struct error *err)
 {
 	autoclose int out = -1, errs = -1, input = -1, to = -1;
-	bool from_tape = feed && feed->reader && !feed->resumes &&
-			 in->kind == CONTRACT_STDIN_STREAM;
+	bool from_tape =
+		feed && feed->reader && !feed->resumes && in->kind == CONTRACT_STDIN_STREAM;
 
 	if ((!from_tape && stdin_reader(in, &input, err) < 0) ||
 		open_pipe(&out, &io->guest[1], err) < 0 || open_pipe(&errs, &io->guest[2], err) < 0)
