@@ -103,12 +103,12 @@ static int run_new(struct ledger *l, const char *label, const char *goal, char r
 
 	ledger_take_id(l, ret_id);
 	ledger_now(now);
-	if (db_begin(l->db, &t, err) < 0 ||
+	if (ledger_begin(l, &t, err) < 0 ||
 		db_change(l->db, NULL, err,
 			"INSERT INTO runs (run_id, label, created_at, goal) VALUES (?, ?, ?, ?)",
 			"tttt", ret_id, label, now, goal) < 0)
 		return -1;
-	return db_commit(&t, err);
+	return ledger_end(l, &t, err);
 }
 
 /* Forks. */
@@ -216,7 +216,7 @@ static int fork_run(struct ledger *l, const char *parent_id, const char *at, con
 	int found = 1;
 
 	ledger_take_id(l, id);
-	if (db_begin(l->db, &t, err) < 0 || ledger_run_get(l, parent_id, &parent, err) < 0)
+	if (ledger_begin(l, &t, err) < 0 || ledger_run_get(l, parent_id, &parent, err) < 0)
 		return -1;
 	if (!at && last_id(l, parent.id, &last, err) < 0)
 		return -1;
@@ -230,7 +230,7 @@ static int fork_run(struct ledger *l, const char *parent_id, const char *at, con
 		return -1;
 	if (fault_point("ledger: commit fork") < 0)
 		return error_sys(err, "fork the run");
-	if (db_commit(&t, err) < 0)
+	if (ledger_end(l, &t, err) < 0)
 		return -1;
 	memcpy(ret_id, id, LEDGER_ULID);
 	return fault_point("ledger: forked") < 0 ? error_sys(err, "fork the run") : 0;

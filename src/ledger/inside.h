@@ -47,9 +47,14 @@ struct ledger {
 	struct db *db;
 	const struct ledger_ops *ops;
 	char next_id[LEDGER_ULID]; /* of the next run; "": a fresh one */
+	struct db_transaction held;
 };
 /* The id of a run that is made now. */
 void ledger_take_id(struct ledger *l, char ret[LEDGER_ULID]);
+
+/* A transaction, or a part of the one that is held. */
+MUST_CHECK int ledger_begin(struct ledger *l, struct db_transaction *ret, struct error *err);
+MUST_CHECK int ledger_end(struct ledger *l, struct db_transaction *t, struct error *err);
 
 /* A part of a run's history: events of one run's own rows. */
 struct ledger_segment {

@@ -98,6 +98,7 @@ void ledger_close(struct ledger *l)
 {
 	if (!l)
 		return;
+	db_rollback(&l->held);
 	db_close(l->db);
 	free(l);
 }
@@ -111,6 +112,41 @@ void ledger_cleanup(struct ledger **l)
 enum ledger_kind ledger_kind(const struct ledger *l)
 {
 	return l->ops == &ledger_ours ? LEDGER_OURS : LEDGER_ACTIVEGRAPH;
+}
+
+/* Transactions. */
+
+int ledger_begin(struct ledger *l, struct db_transaction *ret, struct error *err)
+{
+	return l->held.db ? 0 : db_begin(l->db, ret, err);
+}
+
+int ledger_end(struct ledger *l, struct db_transaction *t, struct error *err)
+{
+	return l->held.db ? 0 : db_commit(t, err);
+}
+
+int ledger_hold(struct ledger *l, struct ledger **ret, struct error *err)
+{
+	if (db_begin(l->db, &l->held, err) < 0)
+		return -1;
+	*ret = l;
+	return 0;
+}
+
+int ledger_commit(struct ledger **hold, struct error *err)
+{
+	if (db_commit(&(*hold)->held, err) < 0)
+		return -1;
+	*hold = NULL;
+	return 0;
+}
+
+void ledger_release(struct ledger **hold)
+{
+	if (*hold)
+		db_rollback(&(*hold)->held);
+	*hold = NULL;
 }
 
 /* Runs. */
@@ -234,6 +270,30 @@ int ledger_count(struct ledger *l, const char *run, uint64_t from, const char *t
 	return l->ops->count(l, &r, from, type, ret, err);
 }
 
+int ledger_common(
+	struct ledger *l, const char *a, const char *b, uint64_t *ret_seq, struct error *err)
+{
+	auto_ledger_run struct ledger_run ra = {0}, rb = {0};
+	autofree struct ledger_segment *sa = NULL, *sb = NULL;
+	size_t ca = 0, cb = 0;
+	uint64_t common = 0;
+
+	if (ledger_run_get(l, a, &ra, err) < 0 || ledger_run_get(l, b, &rb, err) < 0)
+		return -1;
+	if (l->ops == &ledger_ours &&
+		(ledger_segments(l, ra.number, ra.last, &sa, &ca, err) < 0 ||
+			ledger_segments(l, rb.number, rb.last, &sb, &cb, err) < 0))
+		return -1;
+	/* Both lists begin with the oldest run; in one run's events the shorter one ends them. */
+	for (size_t i = 0; i < ca && i < cb && sa[i].run == sb[i].run; i++) {
+		common = sa[i].last < sb[i].last ? sa[i].last : sb[i].last;
+		if (sa[i].last != sb[i].last)
+			break;
+	}
+	*ret_seq = common;
+	return 0;
+}
+
 /* Writing. */
 
 void ledger_writer_move(
@@ -344,9 +404,9 @@ int ledger_append(struct ledger_writer *w, const struct ledger_new *events, size
 	if (count == 0)
 		return 0;
 	next.id = mem_strdup(w->id);
-	if (step("ledger: begin", err) < 0 || db_begin(w->ledger->db, &t, err) < 0 ||
+	if (step("ledger: begin", err) < 0 || ledger_begin(w->ledger, &t, err) < 0 ||
 		append_all(&next, events, count, is_block, err) < 0 ||
-		step("ledger: commit", err) < 0 || db_commit(&t, err) < 0) {
+		step("ledger: commit", err) < 0 || ledger_end(w->ledger, &t, err) < 0) {
 		free(next.id);
 		return -1;
 	}

@@ -43,6 +43,15 @@ void ledger_cleanup(struct ledger **l);
 #define auto_ledger CLEANUP(ledger_cleanup)
 enum ledger_kind ledger_kind(const struct ledger *l);
 
+/*
+ * Several changes as one: until ledger_commit nothing of them is on the disk for others, and the
+ * cleaner takes them back. *ret is the ledger, borrowed.
+ */
+MUST_CHECK int ledger_hold(struct ledger *l, struct ledger **ret, struct error *err);
+MUST_CHECK int ledger_commit(struct ledger **hold, struct error *err);
+void ledger_release(struct ledger **hold);
+#define auto_ledger_hold CLEANUP(ledger_release)
+
 /* Runs. */
 
 struct ledger_run {
@@ -115,6 +124,9 @@ void ledger_cursor_cleanup(struct ledger_cursor **c);
 /* The seq of an event by its id: 1, 0, -1. */
 MUST_CHECK int ledger_event_find(
 	struct ledger *l, const char *run, const char *id, uint64_t *ret_seq, struct error *err);
+/* The seq of the last event that two runs have in common by lineage; 0: none. */
+MUST_CHECK int ledger_common(
+	struct ledger *l, const char *a, const char *b, uint64_t *ret_seq, struct error *err);
 /* How many events of a type (NULL: of any) have from <= seq. */
 MUST_CHECK int ledger_count(struct ledger *l, const char *run, uint64_t from, const char *type,
 	uint64_t *ret, struct error *err);
@@ -146,6 +158,21 @@ uint64_t ledger_writer_seq(const struct ledger_writer *w);
 const char *ledger_writer_id(const struct ledger_writer *w); /* "" when the run is empty */
 /* The counter of ids: the next event that is given none is evt_%03d of one more. */
 uint64_t ledger_writer_number(const struct ledger_writer *w);
+
+/*
+ * States: what a program made of a run's events up to one of them, so that loading can begin there.
+ * Text, with its digest; the events stay. LEDGER_OURS alone can keep any.
+ */
+MUST_CHECK int ledger_state_put(struct ledger *l, const char *run, uint64_t seq, const char *text,
+	size_t len, struct error *err);
+/* The newest state of a run's history up to seq (caller frees the text): 1, 0, -1. */
+MUST_CHECK int ledger_state_find(struct ledger *l, const char *run, uint64_t seq, char **ret_text,
+	uint64_t *ret_seq, struct error *err);
+/* What an ActiveGraph run begins with when it was compacted: the blob of its first event. */
+MUST_CHECK int ledger_blob_find(
+	struct ledger *l, const char *hash, char **ret_text, struct error *err);
+/* What the log beside the file holds goes into the file. */
+MUST_CHECK int ledger_checkpoint(struct ledger *l, struct error *err);
 
 /* The whole store. */
 

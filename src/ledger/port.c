@@ -336,7 +336,7 @@ int ledger_port_commit(struct ledger_port *p, struct error *err)
 		return 0;
 	if (fault_point("ledger: begin copy") < 0)
 		return error_sys(err, "append to the run");
-	if (db_begin(p->ledger->db, &t, err) < 0 || p->ledger->ops->head(p->head, err) < 0)
+	if (ledger_begin(p->ledger, &t, err) < 0 || p->ledger->ops->head(p->head, err) < 0)
 		return -1;
 	if (p->head->seq != known)
 		return error_set(err, ERR_BUSY,
@@ -346,7 +346,7 @@ int ledger_port_commit(struct ledger_port *p, struct error *err)
 		return -1;
 	if (fault_point("ledger: commit copy") < 0)
 		return error_sys(err, "append to the run");
-	if (db_commit(&t, err) < 0)
+	if (ledger_end(p->ledger, &t, err) < 0)
 		return -1;
 	return fault_point("ledger: copied") < 0 ? error_sys(err, "append to the run") : 0;
 }

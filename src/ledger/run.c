@@ -141,7 +141,8 @@ static int run_new(struct ledger *l, const char *label, const char *goal, char r
 	auto_ledger_run struct ledger_run run = {
 		.label = label ? mem_strdup(label) : NULL, .goal = goal ? mem_strdup(goal) : NULL};
 
-	if (db_begin(l->db, &t, err) < 0 || insert(l, &run, 0, err) < 0 || db_commit(&t, err) < 0)
+	if (ledger_begin(l, &t, err) < 0 || insert(l, &run, 0, err) < 0 ||
+		ledger_end(l, &t, err) < 0)
 		return -1;
 	memcpy(ret_id, run.id, LEDGER_ULID);
 	return 0;
@@ -181,7 +182,7 @@ static int fork_run(struct ledger *l, const char *parent_id, const char *at, con
 	auto_transaction struct db_transaction t = {0};
 	auto_ledger_run struct ledger_run parent = {0}, run = {0};
 
-	if (db_begin(l->db, &t, err) < 0 || ledger_run_get(l, parent_id, &parent, err) < 0 ||
+	if (ledger_begin(l, &t, err) < 0 || ledger_run_get(l, parent_id, &parent, err) < 0 ||
 		find_cut(l, &parent, at, &run.shared, err) < 0)
 		return -1;
 	run.label = label ? mem_strdup(label) : NULL;
@@ -190,7 +191,7 @@ static int fork_run(struct ledger *l, const char *parent_id, const char *at, con
 		return -1;
 	if (fault_point("ledger: commit fork") < 0)
 		return error_sys(err, "fork the run");
-	if (db_commit(&t, err) < 0)
+	if (ledger_end(l, &t, err) < 0)
 		return -1;
 	memcpy(ret_id, run.id, LEDGER_ULID);
 	return fault_point("ledger: forked") < 0 ? error_sys(err, "fork the run") : 0;

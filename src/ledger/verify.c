@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codec/raw.h"
+#include "crypto/digest.h"
 #include "ledger/row.h"
 
 enum { PAGE_FAULTS = 100 };
@@ -80,6 +81,31 @@ static int verify_run(void *context, const struct ledger_run *run, struct error 
 	return verify_events(v, run, err);
 }
 
+static int verify_states(struct ledger *l, struct ledger_faults *f, struct error *err)
+{
+	auto_rows struct db_rows *r = NULL;
+	char digest[DIGEST_TEXT];
+	int got;
+
+	if (db_query(l->db, &r, err,
+		    "SELECT r.run_id, s.seq, s.digest, s.state FROM snapshots s LEFT JOIN runs r "
+		    "ON r.number = s.run ORDER BY s.run, s.seq",
+		    "") < 0)
+		return -1;
+	while ((got = db_next(r, err)) > 0) {
+		const char *text = db_text(r, 3), *named = db_text(r, 2);
+
+		if (text)
+			digest_of(text, db_text_len(r, 3), digest);
+		if (!text || !named || strcmp(named, digest) != 0)
+			ledger_fault(f, db_text(r, 0),
+				"the state at event %" PRId64
+				" holds other bytes than its digest says",
+				db_int(r, 1));
+	}
+	return got;
+}
+
 int row_verify(struct ledger *l, struct ledger_faults *f, struct error *err)
 {
 	struct verifying v = {l, f};
@@ -104,5 +130,5 @@ int row_verify(struct ledger *l, struct ledger_faults *f, struct error *err)
 		return error_set(err, why.code, "%s", why.msg);
 	if (got < 0)
 		ledger_fault(f, NULL, "%s", why.msg);
-	return 0;
+	return verify_states(l, f, err);
 }

@@ -139,6 +139,12 @@ uint64_t graph_counter(const struct graph *g, enum graph_kind kind)
 	return g->tables[kind].counter;
 }
 
+void graph_counter_raise(struct graph *g, enum graph_kind kind, uint64_t number)
+{
+	if (number > g->tables[kind].counter)
+		g->tables[kind].counter = number;
+}
+
 static int by_id(const void *a, const void *b)
 {
 	const struct graph_node *x, *y;

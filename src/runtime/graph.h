@@ -48,6 +48,8 @@ const struct graph_node *graph_find(const struct graph *g, enum graph_kind kind,
 const struct graph_node **graph_all(const struct graph *g, enum graph_kind kind, size_t *ret_count);
 /* The number behind the last id of a kind: task#3 after task#2, rel_004 after rel_003. */
 uint64_t graph_counter(const struct graph *g, enum graph_kind kind);
+/* Raises it: ids were given to what is gone. */
+void graph_counter_raise(struct graph *g, enum graph_kind kind, uint64_t number);
 
 /* {"objects":[...],"patches":[...],"relations":[...]}: sorted keys, by ids, no white space. */
 void graph_write(const struct graph *g, struct bytes *out);

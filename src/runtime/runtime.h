@@ -25,6 +25,11 @@
 /* Where events come from and go to. */
 struct runtime_log {
 	void *context;
+	/*
+	 * A state that stands for the log's first events (caller frees), *ret_seq of them: 1, 0,
+	 * -1. May be NULL. It comes first; the events of `next` follow it.
+	 */
+	int (*state)(void *context, char **ret_text, uint64_t *ret_seq, struct error *err);
 	/* The log's events in order: 1, 0, -1. */
 	int (*next)(void *context, struct ledger_event *ret, struct error *err);
 	int (*append)(void *context, const struct ledger_new *events, size_t count, bool is_block,
@@ -80,6 +85,15 @@ MUST_CHECK int runtime_patch(struct runtime *r, const char *target, const char *
 	const char *value, struct error *err);
 /* What runtime_emit has gathered goes to the log; runtime_drain does it by itself. */
 MUST_CHECK int runtime_flush(struct runtime *r, struct error *err);
+
+/*
+ * Keeps the state at a run's end, so that loading begins there: *ret_seq is the seq of its last
+ * event, 0 when it has none. The events stay.
+ */
+MUST_CHECK int runtime_compact(
+	struct ledger *l, const char *run, uint64_t *ret_seq, struct error *err);
+/* Objects, counters and queue as text, from which another runtime goes on. */
+void runtime_write_state(const struct runtime *r, struct bytes *out);
 
 const struct graph *runtime_graph(const struct runtime *r);
 uint64_t runtime_appended(const struct runtime *r);
