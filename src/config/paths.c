@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/dir.h"
 #include "base/mem.h"
 #include "base/path.h"
 
@@ -39,4 +40,14 @@ int paths_find(enum paths_kind kind, char **ret, struct error *err)
 	else
 		return error_set(err, ERR_MISSING, "neither SANDGLASS_HOME nor HOME is set");
 	return 0;
+}
+
+char *paths_state(void)
+{
+	autofree char *state = NULL;
+	struct error none;
+
+	return paths_find(PATHS_STATE, &state, &none) < 0 || dir_make(state, &none) < 0
+		       ? NULL
+		       : take_ptr(state);
 }

@@ -18,6 +18,8 @@ enum paths_kind {
  * ERR_MISSING when there is no HOME either.
  */
 MUST_CHECK int paths_find(enum paths_kind kind, char **ret, struct error *err);
+/* That of PATHS_STATE, made when it is not there (caller frees); NULL when there can be none. */
+char *paths_state(void);
 /* The user's home directory, absolute and tidy (caller frees), or NULL. */
 char *paths_home(void);
 

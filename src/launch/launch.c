@@ -135,9 +135,21 @@ static int attend(struct launch *l, const struct plan *p, int link, struct error
 	}
 }
 
+static int map_sys(const struct plan *p, pid_t pid, struct error *err)
+{
+	autoclose int mapping = -1;
+	char path[64];
+
+	if (p->sys.tree < 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
+	mapping = open(path, O_RDONLY | O_CLOEXEC);
+	return mapping < 0 ? error_sys(err, "open %s", path) : sys_kept_map(&p->sys, mapping, err);
+}
+
 static int start(struct launch *l, const struct launch_spec *spec, struct error *err)
 {
-	auto_plan struct plan p = {.rootfs_tree = -1};
+	auto_plan struct plan p = {.rootfs_tree = -1, .sys = {.tree = -1}};
 	int pair[2] = {-1, -1};
 	autoclose int ours = -1, theirs = -1;
 	pid_t pid;
@@ -157,7 +169,7 @@ static int start(struct launch *l, const struct launch_spec *spec, struct error 
 		init_main(&p, theirs);
 	}
 	fd_close(&theirs);
-	if (idmap_write(&p.ids, pid, spec->contract, err) < 0 ||
+	if (idmap_write(&p.ids, pid, spec->contract, err) < 0 || map_sys(&p, pid, err) < 0 ||
 		link_send(ours, LINK_GO, -1, NULL, err) < 0 || attend(l, &p, ours, err) < 0) {
 		if (!p.ids.privileged)
 			ns_explain_refusal(err);

@@ -18,6 +18,9 @@
 struct launch_spec {
 	/* Borrowed: rootfs, binds, copy_dir, limits, ids, hostname. */
 	const struct contract *contract;
+	/* A directory of the caller's own where something may be kept for later launches; or NULL.
+	 */
+	const char *state;
 	int supervisor; /* readable descriptor of the static supervisor; borrowed */
 	int control;	/* socket that becomes descriptor 3 of init; borrowed */
 	/* Stands for the source of the first bind: a detached mount, used up by this; borrowed. */

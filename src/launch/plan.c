@@ -172,7 +172,8 @@ int plan_init(struct plan *ret, const struct launch_spec *spec, const struct cgr
 		.contract = c,
 		.cgroup = cgroup,
 		.ids = idmap_choose(),
-		.rootfs_tree = -1};
+		.rootfs_tree = -1,
+		.sys = {.tree = -1}};
 	struct stat st;
 
 	number(p.tmp_size, c->tmp_bytes);
@@ -192,8 +193,10 @@ int plan_init(struct plan *ret, const struct launch_spec *spec, const struct cgr
 		return -1;
 	etc_init(&p);
 	p.sys_texts = sys_texts_new(p.contract);
+	if (spec->state && c->deterministic && !c->rootfs)
+		sys_kept_find(spec->state, c, &p.ids, p.sys_texts, &p.sys);
 	*ret = p;
-	p = (struct plan){.rootfs_tree = -1};
+	p = (struct plan){.rootfs_tree = -1, .sys = {.tree = -1}};
 	return 0;
 }
 
@@ -211,5 +214,6 @@ void plan_finish(struct plan *p)
 		mem_cleanup(&p->texts[i]);
 	mem_cleanup(&p->texts);
 	sys_texts_free(p->sys_texts);
-	*p = (struct plan){.rootfs_tree = -1};
+	sys_kept_finish(&p->sys);
+	*p = (struct plan){.rootfs_tree = -1, .sys = {.tree = -1}};
 }

@@ -15,6 +15,7 @@
 #include "launch/cgroup.h"
 #include "launch/idmap.h"
 #include "launch/launch.h"
+#include "launch/sys_kept.h"
 #include "wire/contract.h"
 
 enum plan_kind { PLAN_READ_ONLY, PLAN_WRITABLE, PLAN_COPY };
@@ -52,6 +53,7 @@ struct plan {
 	size_t etc_count;
 	char tmp_size[24], tmp_inodes[24], copy_size[24], copy_inodes[24], last_pid[24];
 	char **texts; /* in the order of etc_files */
+	struct sys_kept sys;
 	char **sys_texts;
 };
 

@@ -93,6 +93,29 @@ void sys_texts_free(char **texts)
 	mem_cleanup(&texts);
 }
 
+/* FNV-1a, ends of strings included. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	do
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	while (*text++);
+	return hash;
+}
+
+uint64_t sys_hash(char *const *texts)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		hash = (hash ^ rows[i].kind) * UINT64_C(0x100000001b3);
+		hash = hash_text(hash_text(hash, rows[i].path), texts[i]);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(block_files); i++)
+		hash = hash_text(hash_text(hash, block_files[i][0]),
+			block_files[i][1] ? block_files[i][1] : "");
+	return hash_text(hash, texts[ARRAY_LEN(rows)]);
+}
+
 static int fill_one(int sys, const struct row *row, const char *text, struct error *err)
 {
 	if (row->kind == KIND_FILE)

@@ -110,7 +110,8 @@ static int build_host_view(const struct plan *p, int *ret_root, struct error *er
 			return -1;
 	if (fill_host_etc(p, root, err) < 0 || mounts_make_dir(root, "dev", &dev, err) < 0 ||
 		proc_fill_dev(p, dev, err) < 0 || mounts_make_dir(root, "sys", &sys, err) < 0 ||
-		sys_fill(sys, p->sys_texts, p->contract->deterministic, err) < 0)
+		(p->sys.path ? sys_kept_attach(&p->sys, root, "sys", err)
+			     : sys_fill(sys, p->sys_texts, p->contract->deterministic, err)) < 0)
 		return -1;
 	if (mkdirat(root, "tmp", 0755) < 0 || mkdirat(root, "proc", 0555) < 0)
 		return error_sys(err, "make the root directory");

@@ -26,6 +26,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "config/paths.h"
 #include "base/str.h"
 #include "wire/channel.h"
 #include "run/frames.h"
@@ -83,6 +84,7 @@ static int start_container(struct one *o, struct error *err)
 		.trace = c->deterministic,
 		.mapped = o->spec->wants_programs,
 		.asks = o->feed != NULL};
+	autofree char *state = c->deterministic ? paths_state() : NULL;
 	autoclose int inside = -1;
 	auto_bytes struct bytes text = {0};
 	int pair[2];
@@ -94,6 +96,7 @@ static int start_container(struct one *o, struct error *err)
 		launch_deny_filter(&k.filter, &k.filter_len, err) < 0)
 		return -1;
 	if (launch_start(&(struct launch_spec){.contract = c,
+				 .state = state,
 				 .supervisor = o->spec->supervisor,
 				 .control = inside,
 				 .is_image = o->spec->is_image,

@@ -23,6 +23,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "base/temp.h"
+#include "config/paths.h"
 #include "config/supervisor.h"
 #include "crypto/digest.h"
 #include "launch/launch.h"
@@ -276,6 +277,7 @@ static int start(struct container *k, const struct contract *c, int tree, struct
 {
 	auto_conditions struct conditions cond = {.cpu = sched_getcpu()};
 	auto_bytes struct bytes text = {0};
+	autofree char *state = c->deterministic ? paths_state() : NULL;
 	autoclose int supervisor = -1, inside = -1;
 	int pair[2];
 
@@ -293,6 +295,7 @@ static int start(struct container *k, const struct contract *c, int tree, struct
 			launch_give(s->guest[i], err) < 0)
 			return -1;
 	if (launch_start(&(struct launch_spec){.contract = c,
+				 .state = state,
 				 .has_tree = tree >= 0,
 				 .tree = tree,
 				 .supervisor = supervisor,

@@ -84,7 +84,7 @@ static long place_of(const struct mount *list, size_t count, long id)
 	return 1; /* outside our view */
 }
 
-/* Our /sys, if it is a mount at all: it is shown as what it stands for. */
+/* Our /sys, if it is a mount at all: it is shown as what it stands for, and has no number. */
 static bool is_sys(const char *point)
 {
 	return strcmp(point, "/sys") == 0;
@@ -121,13 +121,11 @@ static int make(const struct procfs_who *who, put_mount *put, struct bytes *out)
 			room = room == 0 ? 64 : room * 2;
 			list = mem_grow(list, room, sizeof(*list));
 		}
-		if (line[0] != '\0' && cut(line, &list[count]))
+		if (line[0] != '\0' && cut(line, &list[count]) && !is_sys(list[count].point))
 			count++;
 	}
 	for (size_t i = 0; i < count; i++)
-		if (!is_sys(list[i].point))
-			put(&list[i], MOUNT_FIRST + (long)i, place_of(list, count, list[i].parent),
-				out);
+		put(&list[i], MOUNT_FIRST + (long)i, place_of(list, count, list[i].parent), out);
 	put_sys(put, MOUNT_FIRST + (long)count, MOUNT_FIRST, out);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <linux/magic.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include "supervise/engine/gmem.h"
@@ -36,13 +37,24 @@ static void pin(struct statfs *fs)
 	memset(fs->f_spare, 0, sizeof(fs->f_spare));
 }
 
+/* The file system that our /sys is on: one of ours, or the host's that it is kept on. */
+static bool is_where_sys_is(int fd)
+{
+	static dev_t dev;
+	struct stat st;
+
+	if (dev == 0 && stat("/sys", &st) == 0)
+		dev = st.st_dev;
+	return fstat(fd, &st) == 0 && st.st_dev == dev;
+}
+
 /* Our /sys is made of ordinary files; programs ask which kind of control group is mounted there. */
 static void pin_type(int fd, struct statfs *fs)
 {
 	static const char sys[] = "/sys", cgroup[] = "/sys/fs/cgroup";
 	char name[PATH_MAX];
 
-	if (fs->f_type != TMPFS_MAGIC || !path_name(fd, name))
+	if (!is_where_sys_is(fd) || !path_name(fd, name))
 		return;
 	if (strncmp(name, cgroup, sizeof(cgroup) - 1) == 0)
 		fs->f_type = CGROUP2_SUPER_MAGIC;
