@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a runtime's events come from and go to: a run of a ledger, or one that was lent. */
+/* Where a runtime's events come from and go to: a run of a ledger. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,26 +114,4 @@ int runtime_log_of_run(
 		.number = run_number,
 		.finish = run_finish};
 	return 0;
-}
-
-static int link_next(void *context, struct ledger_event *ret, struct error *err)
-{
-	return ledger_link_next(context, ret, err);
-}
-
-static int link_append(void *context, const struct ledger_new *events, size_t count, bool is_block,
-	struct error *err)
-{
-	return ledger_link_append(context, events, count, is_block, err);
-}
-
-static uint64_t link_number(void *context)
-{
-	return ledger_link_number(context);
-}
-
-void runtime_log_of_link(struct ledger_link *k, struct runtime_log *ret)
-{
-	*ret = (struct runtime_log){
-		.context = k, .next = link_next, .append = link_append, .number = link_number};
 }

@@ -19,7 +19,6 @@
 #include "base/attr.h"
 #include "base/error.h"
 #include "ledger/ledger.h"
-#include "ledger/port.h"
 #include "runtime/graph.h"
 
 /* Where events come from and go to. */
@@ -38,10 +37,9 @@ struct runtime_log {
 	uint64_t (*number)(void *context);
 	void (*finish)(void *context); /* may be NULL */
 };
-/* A run of a ledger (borrowed), read from its beginning; a port's other end (borrowed). */
+/* A run of a ledger (borrowed). */
 MUST_CHECK int runtime_log_of_run(
 	struct ledger *l, const char *run, struct runtime_log *ret, struct error *err);
-void runtime_log_of_link(struct ledger_link *k, struct runtime_log *ret);
 
 struct runtime;
 

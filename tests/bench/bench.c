@@ -21,6 +21,7 @@
 #include "bench.h"
 #include "calls.h"
 #include "evidence.h"
+#include "ledger.h"
 #include "process.h"
 #include "sessions.h"
 #include "snapshots.h"
@@ -320,6 +321,7 @@ int main(int argc, char **argv)
 	met = session_rows(&b) && met;
 	met = snapshot_rows(&b) && met;
 	met = evidence_rows(&b) && met;
+	met = ledger_rows(&b) && met;
 	calls_table(&b);
 
 	remove_tree(b.dir);
