@@ -10,11 +10,16 @@
 #include "codec/json.h"
 #include "codec/raw.h"
 
-/* Nodes in the order of their making; slots find them by their ids' hash (index + 1, 0: free). */
+/* index + 1, 0: free; the hash tells nearly always without a look at the node. */
+struct slot {
+	uint32_t hash, index;
+};
+
+/* Nodes in the order of their making; slots find them by their ids' hash. */
 struct table {
 	struct graph_node *nodes;
 	size_t count, room;
-	uint32_t *slots;
+	struct slot *slots;
 	size_t slot_count; /* a power of 2, or 0 */
 	uint64_t counter;
 };
@@ -59,61 +64,70 @@ void graph_cleanup(struct graph **g)
 
 /* Tables. */
 
-/* FNV-1a; nothing depends on its values. */
-static uint64_t hash_of(const char *id)
+/* FNV-1a, folded; nothing depends on its values. */
+static uint32_t hash_of(const char *id)
 {
 	uint64_t h = 0xcbf29ce484222325;
 
 	for (; *id; id++)
 		h = (h ^ (unsigned char)*id) * 0x100000001b3;
-	return h;
+	return (uint32_t)(h ^ h >> 32);
 }
 
 /* The slot of an id, or the free one where it would go. */
-static size_t slot_of(const struct table *t, const char *id)
+static struct slot *slot_of(const struct table *t, const char *id, uint32_t hash)
 {
-	size_t at = hash_of(id) & (t->slot_count - 1);
+	size_t at = hash & (t->slot_count - 1);
 
-	while (t->slots[at] && strcmp(t->nodes[t->slots[at] - 1].id, id) != 0)
+	while (t->slots[at].index &&
+		(t->slots[at].hash != hash || strcmp(t->nodes[t->slots[at].index - 1].id, id) != 0))
 		at = (at + 1) & (t->slot_count - 1);
-	return at;
+	return &t->slots[at];
 }
 
 static struct graph_node *find(const struct table *t, const char *id)
 {
-	uint32_t index = t->slot_count ? t->slots[slot_of(t, id)] : 0;
+	uint32_t index = t->slot_count ? slot_of(t, id, hash_of(id))->index : 0;
 
 	return index ? &t->nodes[index - 1] : NULL;
 }
 
 static void grow_slots(struct table *t)
 {
-	t->slot_count = t->slot_count ? 2 * t->slot_count : 64;
-	free(t->slots);
+	autofree struct slot *old = t->slots;
+	size_t old_count = t->slot_count;
+
+	t->slot_count = old_count ? 2 * old_count : 64;
 	t->slots = mem_array(t->slot_count, sizeof(*t->slots));
-	for (size_t i = 0; i < t->count; i++)
-		t->slots[slot_of(t, t->nodes[i].id)] = (uint32_t)i + 1;
+	for (size_t i = 0; i < old_count; i++) {
+		size_t at = old[i].hash & (t->slot_count - 1);
+
+		while (old[i].index && t->slots[at].index)
+			at = (at + 1) & (t->slot_count - 1);
+		if (old[i].index)
+			t->slots[at] = old[i];
+	}
 }
 
 /* Takes the node's texts; one of the same id is replaced. */
 static void put(struct table *t, struct graph_node n)
 {
 	struct graph_node *there = find(t, n.id);
+	uint32_t hash = hash_of(n.id);
 
 	if (there) {
 		clear_node(there);
 		*there = n;
 		return;
 	}
+	if (2 * (t->count + 1) > t->slot_count)
+		grow_slots(t);
 	if (t->count == t->room) {
 		t->room = t->room ? 2 * t->room : 64;
 		t->nodes = mem_grow(t->nodes, t->room, sizeof(*t->nodes));
 	}
 	t->nodes[t->count++] = n;
-	if (2 * t->count > t->slot_count)
-		grow_slots(t);
-	else
-		t->slots[slot_of(t, n.id)] = (uint32_t)t->count;
+	*slot_of(t, n.id, hash) = (struct slot){hash, (uint32_t)t->count};
 }
 
 /* The counter of ids is the highest that any id shows: behind # of an object, behind _ else. */
@@ -174,6 +188,16 @@ enum part { ID, TYPE, SOURCE, TARGET, DATA, PROVENANCE, OP, VALUE, VERSION, STAT
 static const char *const part_names[PARTS] = {
 	"id", "type", "source", "target", "data", "provenance", "op", "value", "version", "state"};
 
+/* Nearly every key is written plainly: its length and bytes tell. */
+static bool is_part(struct raw key, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (key.len == len + 2 && memcmp(key.text + 1, name, len) == 0)
+		return true;
+	return memchr(key.text, '\\', key.len) && raw_is(key, name);
+}
+
 /* The parts that are there, in one walk. */
 static void pick(struct raw object, struct raw ret[PARTS])
 {
@@ -184,8 +208,10 @@ static void pick(struct raw object, struct raw ret[PARTS])
 		ret[i] = (struct raw){0};
 	while (w.is_object && raw_next(&w, &key, &value))
 		for (int i = 0; i < PARTS; i++)
-			if (raw_is(key, part_names[i]))
+			if (is_part(key, part_names[i])) {
 				ret[i] = value;
+				break;
+			}
 }
 
 static char *raw_text(struct raw r)

@@ -23,7 +23,7 @@ struct subscription {
 /* An event with texts of its own. */
 struct item {
 	struct ledger_event e;
-	char *texts[5];
+	char *texts; /* all of them, in one piece */
 };
 
 struct items {
@@ -45,19 +45,40 @@ struct runtime {
 
 static void clear_item(struct item *i)
 {
-	for (size_t t = 0; t < ARRAY_LEN(i->texts); t++)
-		free(i->texts[t]);
+	free(i->texts);
+}
+
+/* A text's copy at *at, which moves behind it. */
+static const char *lay(char **at, const char *text, size_t len)
+{
+	char *start = *at;
+
+	if (!text)
+		return NULL;
+	memcpy(start, text, len);
+	start[len] = '\0';
+	*at += len + 1;
+	return start;
+}
+
+static size_t len_of(const char *text)
+{
+	return text ? strlen(text) : 0;
 }
 
 static struct item copy_item(const struct ledger_event *e)
 {
-	struct item i = {.e = *e};
+	size_t id = strlen(e->id), type = strlen(e->type), actor = len_of(e->actor),
+	       cause = len_of(e->caused_by);
+	struct item i = {
+		.e = *e, .texts = mem_alloc(id + type + actor + cause + e->payload_len + 5)};
+	char *at = i.texts;
 
-	i.e.id = i.texts[0] = mem_strdup(e->id);
-	i.e.type = i.texts[1] = mem_strdup(e->type);
-	i.e.actor = i.texts[2] = e->actor ? mem_strdup(e->actor) : NULL;
-	i.e.caused_by = i.texts[3] = e->caused_by ? mem_strdup(e->caused_by) : NULL;
-	i.e.payload = i.texts[4] = mem_strndup(e->payload, e->payload_len);
+	i.e.id = lay(&at, e->id, id);
+	i.e.type = lay(&at, e->type, type);
+	i.e.actor = lay(&at, e->actor, actor);
+	i.e.caused_by = lay(&at, e->caused_by, cause);
+	i.e.payload = lay(&at, e->payload, e->payload_len);
 	i.e.frame = NULL;
 	return i;
 }
