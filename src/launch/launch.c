@@ -24,6 +24,7 @@
 #include "launch/cgroup.h"
 #include "launch/copy.h"
 #include "launch/init.h"
+#include "launch/kind.h"
 #include "launch/landlock.h"
 #include "launch/link.h"
 #include "launch/ns.h"
@@ -32,8 +33,9 @@
 /* Each limit, Landlock, and the first bind that cannot be id-mapped. */
 enum { DEGRADED_MAX = CGROUP_LIMITS + 2 };
 
-struct launch {
-	int pidfd; /* -1 until init exists */
+struct native {
+	struct launch launch; /* first */
+	int pidfd;	      /* -1 until init exists */
 	bool reaped;
 	int status;
 	struct cgroup *cgroup;
@@ -55,7 +57,7 @@ static const char *const degraded_texts[CGROUP_LIMITS] = {
 		"cpu: no control group can be made, so only pinning bounds the run to one CPU",
 };
 
-static void note(struct launch *l, const char *detail)
+static void note(struct native *l, const char *detail)
 {
 	struct launch_degraded *d = &l->degraded[l->degraded_count++];
 
@@ -63,7 +65,7 @@ static void note(struct launch *l, const char *detail)
 	snprintf(d->detail, sizeof(d->detail), "%s", detail);
 }
 
-static void note_degraded(struct launch *l)
+static void note_degraded(struct native *l)
 {
 	for (int i = 0; i < CGROUP_LIMITS; i++)
 		if (!cgroup_has(l->cgroup, (enum cgroup_limit)i))
@@ -74,7 +76,7 @@ static void note_degraded(struct launch *l)
 }
 
 /* As root the guest is nobody the host knows: without an id map it has the rights of others. */
-static void note_unmapped(struct launch *l, const struct plan *p)
+static void note_unmapped(struct native *l, const struct plan *p)
 {
 	char detail[sizeof(l->degraded[0].detail)];
 
@@ -112,7 +114,7 @@ static int fill_copy(const struct plan *p, int to, int link, struct error *err)
 }
 
 /* From the go until init has been replaced by the supervisor. */
-static int attend(struct launch *l, const struct plan *p, int link, struct error *err)
+static int attend(struct native *l, const struct plan *p, int link, struct error *err)
 {
 	for (;;) {
 		autoclose int fd = -1;
@@ -147,7 +149,7 @@ static int map_sys(const struct plan *p, pid_t pid, struct error *err)
 	return mapping < 0 ? error_sys(err, "open %s", path) : sys_kept_map(&p->sys, mapping, err);
 }
 
-static int start(struct launch *l, const struct launch_spec *spec, struct error *err)
+static int start(struct native *l, const struct launch_spec *spec, struct error *err)
 {
 	auto_plan struct plan p = {.rootfs_tree = -1, .sys = {.tree = -1}};
 	int pair[2] = {-1, -1};
@@ -178,59 +180,62 @@ static int start(struct launch *l, const struct launch_spec *spec, struct error 
 	return 0;
 }
 
-int launch_start(const struct launch_spec *spec, struct launch **ret, struct error *err)
+static int native_terminal(struct launch *launch)
 {
-	auto_launch struct launch *l = mem_alloc(sizeof(*l));
+	struct native *l = (struct native *)launch;
 
-	l->pidfd = l->copy_fd = l->terminal_fd = -1;
-	if (start(l, spec, err) < 0)
-		return -1;
-	*ret = take_ptr(l);
-	return 0;
-}
-
-int launch_terminal(struct launch *l)
-{
 	return take_fd(l->terminal_fd);
 }
 
-int launch_pidfd(const struct launch *l)
+/* Init dies with whoever made it. */
+static int native_lost_fd(const struct launch *launch)
 {
-	return l->pidfd;
+	(void)launch;
+	return -1;
 }
 
-int launch_copy_fd(const struct launch *l, bool *ret_is_overlay)
+static int native_copy_fd(const struct launch *launch, bool *ret_is_overlay)
 {
+	const struct native *l = (const struct native *)launch;
+
 	*ret_is_overlay = l->copy_is_overlay;
 	return l->copy_fd;
 }
 
-const struct launch_degraded *launch_degraded(const struct launch *l, size_t *ret_count)
+static const struct launch_degraded *native_degraded(const struct launch *launch, size_t *ret_count)
 {
+	const struct native *l = (const struct native *)launch;
+
 	*ret_count = l->degraded_count;
 	return l->degraded;
 }
 
-bool launch_needs_memory_watch(const struct launch *l)
+static bool native_needs_memory_watch(const struct launch *launch)
 {
+	const struct native *l = (const struct native *)launch;
+
 	return !cgroup_has(l->cgroup, CGROUP_MEMORY);
 }
 
-static int send_signal(const struct launch *l, int sig)
+static int send_signal(const struct native *l, int sig)
 {
 	return (int)syscall(SYS_pidfd_send_signal, l->pidfd, sig, NULL, 0);
 }
 
-int launch_nudge(struct launch *l, struct error *err)
+static int native_nudge(struct launch *launch, struct error *err)
 {
+	struct native *l = (struct native *)launch;
+
 	/* Dead already is no error: the pidfd says so. */
 	if (!l->reaped && send_signal(l, SIGUSR1) < 0 && errno != ESRCH)
 		return error_sys(err, "wake the supervisor");
 	return 0;
 }
 
-void launch_kill(struct launch *l)
+static void native_kill(struct launch *launch)
 {
+	struct native *l = (struct native *)launch;
+
 	if (l->pidfd >= 0 && !l->reaped)
 		send_signal(l, SIGKILL);
 }
@@ -243,8 +248,9 @@ static int status_of(const siginfo_t *info)
 	return (info->si_status & 0x7f) | (info->si_code == CLD_DUMPED ? 0x80 : 0);
 }
 
-int launch_wait(struct launch *l, int *ret_status, struct error *err)
+static int native_wait(struct launch *launch, int *ret_status, struct error *err)
 {
+	struct native *l = (struct native *)launch;
 	siginfo_t info = {0};
 
 	while (!l->reaped) {
@@ -261,20 +267,21 @@ int launch_wait(struct launch *l, int *ret_status, struct error *err)
 	return 0;
 }
 
-bool launch_was_oom(const struct launch *l)
+static bool native_was_oom(const struct launch *launch)
 {
+	const struct native *l = (const struct native *)launch;
+
 	return l->oom;
 }
 
-void launch_free(struct launch *l)
+static void native_free(struct launch *launch)
 {
+	struct native *l = (struct native *)launch;
 	int status;
 
-	if (!l)
-		return;
 	if (l->pidfd >= 0) {
-		launch_kill(l);
-		(void)!launch_wait(l, &status, NULL);
+		launch_kill(launch);
+		(void)!launch_wait(launch, &status, NULL);
 	}
 	fd_close(&l->pidfd);
 	fd_close(&l->copy_fd);
@@ -283,8 +290,28 @@ void launch_free(struct launch *l)
 	mem_cleanup(&l);
 }
 
-void launch_cleanup(struct launch **l)
+static const struct launch_kind kind = {
+	.terminal = native_terminal,
+	.copy_fd = native_copy_fd,
+	.lost_fd = native_lost_fd,
+	.degraded = native_degraded,
+	.needs_memory_watch = native_needs_memory_watch,
+	.nudge = native_nudge,
+	.kill = native_kill,
+	.wait = native_wait,
+	.was_oom = native_was_oom,
+	.free = native_free,
+};
+
+int launch_start(const struct launch_spec *spec, struct launch **ret, struct error *err)
 {
-	launch_free(*l);
-	*l = NULL;
+	struct native *l = mem_alloc(sizeof(*l));
+	auto_launch struct launch *launch = &l->launch;
+
+	l->launch.kind = &kind;
+	l->pidfd = l->copy_fd = l->terminal_fd = -1;
+	if (start(l, spec, err) < 0)
+		return -1;
+	*ret = take_ptr(launch);
+	return 0;
 }

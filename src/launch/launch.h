@@ -38,6 +38,7 @@ struct launch_spec {
 	int stdio[3];
 };
 
+/* A container that runs: made by launch_start, or by a runtime (src/runtime). */
 struct launch;
 
 /*
@@ -58,8 +59,9 @@ MUST_CHECK int launch_start(const struct launch_spec *spec, struct launch **ret,
 
 /* The master of the terminal that was made inside: the caller owns it from now on. -1: none. */
 int launch_terminal(struct launch *l);
-/* Becomes readable when init has died. Borrowed. */
-int launch_pidfd(const struct launch *l);
+/* Becomes readable when who made the container is gone while it may still run; -1: that cannot be.
+ * Borrowed. */
+int launch_lost_fd(const struct launch *l);
 /*
  * The written layer of the private copy of copy_dir as a directory descriptor that stays valid
  * after init died, or -1 when there is no copy. Borrowed. With *ret_is_overlay true it holds only

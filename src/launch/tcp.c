@@ -26,21 +26,9 @@
 static const struct setting {
 	const char *path, *value;
 } settings[] = {
-	/* Sizes are not fitted to measured round trips. */
-	{"/proc/sys/net/ipv4/tcp_moderate_rcvbuf", "0"},
-	{"/proc/sys/net/ipv4/tcp_rmem", "4096 4194304 4194304"},
-	{"/proc/sys/net/ipv4/tcp_wmem", "4096 262144 262144"},
-	/* The only algorithm without a clock of its own. */
-	{"/proc/sys/net/ipv4/tcp_congestion_control", "reno"},
-	{"/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0"},
-	{"/proc/sys/net/ipv4/tcp_no_metrics_save", "1"},
-	{"/proc/sys/net/ipv4/tcp_autocorking", "0"},
-	/* No connection that is over keeps its port for a minute of the host's time; and one whose
-	 * peer is not done yet stays whole meanwhile: for longer than that, it does. */
-	{"/proc/sys/net/ipv4/tcp_max_tw_buckets", "0"},
-	{"/proc/sys/net/ipv4/tcp_fin_timeout", "86400"},
-	/* Made of a hash with a random key, and a receiver can ask for them. */
-	{"/proc/sys/net/ipv6/auto_flowlabels", "0"},
+#define X(path, value) {"/proc/sys/" path, value},
+#include "launch/tcp.def"
+#undef X
 };
 
 /* Segments: more than any send buffer holds. */
