@@ -296,6 +296,9 @@ int guest_start(
 			pid, c->first_pid);
 	if (c->deterministic && seize(pid, err) < 0)
 		return -1;
+	/* What we know is nothing that a guest should read. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return error_sys(err, "make the supervisor unreadable");
 	if (fd_write_all(go[1], "g", 1, err) < 0)
 		return -1;
 	close(go[1]);

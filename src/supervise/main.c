@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "supervise/arch.h"
+#include "supervise/attach.h"
 #include "supervise/engine/choice.h"
 #include "supervise/engine/clock.h"
 #include "supervise/engine/entropy.h"
@@ -167,6 +168,27 @@ static int run_engine(struct error *err)
 	return 0;
 }
 
+/* How we were started; -1 after saying why not. */
+static int take_place(int argc, char **argv)
+{
+	struct error err;
+
+	if (argc == 2 && strcmp(argv[1], "--init") == 0) {
+		/* Elsewhere only once the guest is seized, for which we have no privilege there. */
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+		return fcntl(CONTROL, F_SETFD, FD_CLOEXEC);
+	}
+	if (argc == 3 && strcmp(argv[1], "--connect") == 0) {
+		if (attach_to(argv[2], &err) == 0)
+			return 0;
+		dprintf(2, "sandglass-supervise: %s\n", err.msg);
+		return -1;
+	}
+	dprintf(2, "sandglass-supervise: started by `sandglass run` inside its sandbox, not by "
+		   "hand\n");
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
 	struct error err;
@@ -174,17 +196,8 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "--probe") == 0)
 		return probe_main();
-	if (argc != 2 || strcmp(argv[1], "--init") != 0) {
-		static const char text[] = "sandglass-supervise: started by `sandglass run` inside "
-					   "its sandbox, not by hand\n";
-
-		ssize_t ignored UNUSED = write(2, text, sizeof(text) - 1);
-
+	if (take_place(argc, argv) < 0)
 		return 125;
-	}
-	if (fcntl(CONTROL, F_SETFD, FD_CLOEXEC) < 0)
-		return 125;
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_NAME, "sandglass-super", 0, 0, 0); /* older kernels name it by a descriptor */
 	raise_files();
 	report_init(CONTROL, false);
