@@ -31,6 +31,14 @@ static const struct cli_option options[] = {
 		"which "
 		"need not be there) it can write, which --out keeps, and in /tmp; the current "
 		"directory is not shown."},
+	{"runtime", CLI_TEXT, "auto|native|docker|podman|nerdctl",
+		"who makes the container of an image; default: native", AT(runtime),
+		"A runtime has to have the image already. auto is native where the image is in our "
+		"own "
+		"store, else the first runtime that has it. The program sees the same on all; what "
+		"each isolates is under RUNTIMES."},
+	{"dry-run", CLI_FLAG, NULL, "print the runtime's command line and run nothing",
+		AT(dry_run)},
 	{"allow-tag", CLI_FLAG, NULL,
 		"take an image without a digest; the run says that it is not pinned",
 		AT(allow_tag)},
@@ -156,15 +164,16 @@ static int run(void *values, char **argv)
 		return 125;
 	}
 	/* Who cannot sign learns it before the run, not after it. */
-	if (o->receipt && !o->print_contract && cli_signing_key(&key, &err) < 0)
+	if (o->receipt && !o->print_contract && !o->dry_run && cli_signing_key(&key, &err) < 0)
 		return cli_fail(&err, 125);
 	r = o->print_contract ? run_contract_text(o, cli_say, &text, &err)
+	    : o->dry_run      ? run_command_text(o, cli_say, &text, &err)
 			      : run_execute(o, cli_say, &status, &text, &err);
 	if (r == 0 && key && text)
 		r = write_receipt(o->receipt, key, text, &err);
 	if (r < 0)
 		return cli_fail(&err, error_status(&err));
-	if (o->print_contract)
+	if (o->print_contract || o->dry_run)
 		printf("%s\n", text);
 	else if (o->json && text)
 		fprintf(stderr, "%s\n", text);

@@ -27,6 +27,9 @@ static const struct row {
 } rows[] = {
 	/* Path of the supervisor. */
 	{"supervise", "SANDGLASS_SUPERVISE", NULL, false, {NULL}},
+	{"docker", "SANDGLASS_DOCKER", NULL, false, {NULL}},
+	{"podman", "SANDGLASS_PODMAN", NULL, false, {NULL}},
+	{"nerdctl", "SANDGLASS_NERDCTL", NULL, false, {NULL}},
 	/* What the host itself is said to run in, and by what one can tell: recorded, not believed.
 	 */
 	{"host_isolation_tier", "SANDGLASS_HOST_ISOLATION_TIER", "none", true,

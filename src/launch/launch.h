@@ -38,7 +38,7 @@ struct launch_spec {
 	int stdio[3];
 };
 
-/* A container that runs: made by launch_start, or by a runtime (src/runtime). */
+/* A container that runs: made by launch_start, or by a runtime (src/oci). */
 struct launch;
 
 /*

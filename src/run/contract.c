@@ -214,10 +214,10 @@ static int build_network(const struct run_options *o, struct contract *c, struct
 static int build_image(const struct run_options *o, const struct image *image, struct contract *c,
 	struct error *err)
 {
-	c->rootfs = mem_strdup(image->root);
-	return run_image_config(image, o, c, err) < 0
-		       ? -1
-		       : run_image_copy_dir(image, c->workdir, &c->copy_dir, err);
+	c->rootfs = mem_strdup(image->root ? image->root : RUN_IMAGE_ELSEWHERE);
+	return run_image_config(image, o, c, err) < 0 ? -1
+	       : !image->root			      ? 0
+			      : run_image_copy_dir(image, c->workdir, &c->copy_dir, err);
 }
 
 int contract_build(const struct run_options *o, const struct contract_host *h, struct contract *ret,

@@ -9,6 +9,9 @@
 #include "run/options.h"
 #include "wire/contract.h"
 
+/* Stands for the root of an image that a runtime keeps: nothing can be there. */
+#define RUN_IMAGE_ELSEWHERE "/dev/null/image"
+
 /* The image of a run, held as long as this is open. */
 struct run_image {
 	struct images *store;

@@ -33,6 +33,9 @@
 #include "run/io.h"
 #include "run/pty.h"
 
+/* For what was killed to be gone. */
+#define KILL_NS (5 * 1000000000ull)
+
 struct one {
 	const struct one_spec *spec;
 	struct one_result *result;
@@ -41,6 +44,7 @@ struct one {
 	struct feed *feed, own; /* what lets input in on request, or NULL */
 	struct frames_state seen;
 	uint64_t deadline_ns; /* 0: none */
+	uint64_t killed_ns;   /* when the tree was killed; 0: it was not */
 	int interrupts;
 };
 
@@ -73,6 +77,16 @@ static void end_by(struct one *o, enum one_end end)
 		o->result->end = end;
 	o->seen.has_end = true;
 	launch_kill(o->result->launch);
+	if (!o->killed_ns)
+		o->killed_ns = clock_host_ns();
+}
+
+static int launch(struct one *o, const struct launch_spec *spec, struct error *err)
+{
+	const struct oci_spec *runtime = o->spec->runtime;
+
+	return runtime ? oci_start(runtime, spec, &o->result->launch, err)
+		       : launch_start(spec, &o->result->launch, err);
 }
 
 static int start_container(struct one *o, struct error *err)
@@ -95,13 +109,14 @@ static int start_container(struct one *o, struct error *err)
 	if (channel_open(&o->channel, pair[0], err) < 0 ||
 		launch_deny_filter(&k.filter, &k.filter_len, err) < 0)
 		return -1;
-	if (launch_start(&(struct launch_spec){.contract = c,
-				 .state = state,
-				 .supervisor = o->spec->supervisor,
-				 .control = inside,
-				 .is_image = o->spec->is_image,
-				 .stdio = {o->io.guest[0], o->io.guest[1], o->io.guest[2]}},
-		    &o->result->launch, err) < 0)
+	if (launch(o,
+		    &(struct launch_spec){.contract = c,
+			    .state = state,
+			    .supervisor = o->spec->supervisor,
+			    .control = inside,
+			    .is_image = o->spec->is_image,
+			    .stdio = {o->io.guest[0], o->io.guest[1], o->io.guest[2]}},
+		    err) < 0)
 		return -1;
 	io_started(&o->io);
 	if (c->tty && io_attach(&o->io, launch_terminal(o->result->launch), o->spec->in,
@@ -122,9 +137,10 @@ static void note_degraded(struct one *o)
 
 	for (size_t i = 0; i < count; i++) {
 		autofree char *line = str_format("degraded: %s", list[i].detail);
+		bool is_said = o->spec->wants_limits || reason_info(list[i].reason)->fatal;
 
-		notes_assume(&o->result->notes, list[i].reason, list[i].detail);
-		if (o->spec->wants_limits && !o->spec->is_quiet)
+		notes_add(&o->result->notes, list[i].reason, list[i].detail);
+		if (is_said && !o->spec->is_quiet)
 			o->spec->say(line);
 	}
 }
@@ -190,7 +206,9 @@ static bool is_timed_out(const struct one *o)
 
 static int wait_time(const struct one *o)
 {
-	uint64_t until = o->seen.has_end ? 0 : o->deadline_ns,
+	uint64_t until = o->killed_ns && !o->channel.ended ? o->killed_ns + KILL_NS
+			 : o->seen.has_end		   ? 0
+							   : o->deadline_ns,
 		 feed = o->feed && !o->channel.ended ? feed_deadline_ns(o->feed) : 0,
 		 journal = o->spec->journal ? journal_deadline_ns(o->spec->journal) : 0;
 
@@ -299,16 +317,34 @@ static bool is_over(const struct one *o)
 	return o->channel.ended && pump_is_done(&o->io.out) && pump_is_done(&o->io.err);
 }
 
+/*
+ * Who made the container is gone, and with it whoever would remove it. The supervisor of a run that
+ * has just ended is not quite gone then: what it sent is there, and read.
+ */
+static void end_lost(struct one *o)
+{
+	if (o->seen.has_end)
+		return;
+	end_by(o, ONE_DIED);
+	error_set(&o->result->failed, ERR_DIED,
+		"%s ended while the program ran (did its daemon die?), so the program was ended "
+		"too",
+		o->spec->runtime->runtime->dialect->name);
+}
+
 /* One turn of the loop. */
 static int turn(struct one *o, struct error *err)
 {
-	struct pollfd fds[10 + FEED_POLL];
-	size_t n = 2, counts[3];
+	struct pollfd fds[11 + FEED_POLL];
+	size_t n = 3, counts[3];
 	bool is_full = o->feed && outside_is_full(&o->feed->outside);
 
 	fds[0] = (struct pollfd){.fd = o->channel.ended ? -1 : o->channel.fd,
 		.events = (is_full ? 0 : POLLIN) | (channel_has_output(&o->channel) ? POLLOUT : 0)};
 	fds[1] = (struct pollfd){.fd = o->spec->signals, .events = POLLIN};
+	fds[2] = (struct pollfd){
+		.fd = o->channel.ended || o->seen.has_end ? -1 : launch_lost_fd(o->result->launch),
+		.events = POLLIN};
 	n += counts[0] = o->channel.ended ? 0 : pump_poll(&o->io.in, fds + n);
 	n += counts[1] = pump_poll(&o->io.out, fds + n);
 	n += counts[2] = pump_poll(&o->io.err, fds + n);
@@ -328,8 +364,10 @@ static int turn(struct one *o, struct error *err)
 		return -1;
 	if (serve_feed(o, err) < 0)
 		return -1;
-	if (pump_streams(o, fds + 2, counts, err) < 0)
+	if (pump_streams(o, fds + 3, counts, err) < 0)
 		return -1;
+	if (fds[2].revents && !o->channel.ended)
+		end_lost(o);
 	if (pty_take_suspend())
 		pty_suspend();
 	return 0;
@@ -351,7 +389,9 @@ static void judge_death(struct one *o, int status)
 {
 	struct one_result *r = o->result;
 
-	r->oom = r->oom || launch_was_oom(r->launch);
+	/* A runtime takes its time to answer, so it is asked only where the answer may be yes. */
+	if (!o->spec->runtime || !o->seen.has_end || r->was_killed)
+		r->oom = r->oom || launch_was_oom(r->launch);
 	if (r->was_killed && !r->oom)
 		note_killed(o);
 	if (o->seen.has_end)
@@ -372,6 +412,12 @@ static void judge_death(struct one *o, int status)
 			WEXITSTATUS(status));
 }
 
+/* It was killed some time ago: a runtime may have to be told twice. */
+static bool is_overdue(const struct one *o)
+{
+	return o->killed_ns && clock_host_ns() >= o->killed_ns + KILL_NS;
+}
+
 static int loop(struct one *o, struct error *err)
 {
 	bool reaped = false;
@@ -384,10 +430,10 @@ static int loop(struct one *o, struct error *err)
 		}
 		/* Once all are dead the pipes end by themselves; a caller that reads no more must
 		 * not hold us. */
-		if (o->channel.ended && !reaped) {
+		if (!reaped && (o->channel.ended || is_overdue(o))) {
 			if (launch_wait(o->result->launch, &status, err) < 0)
 				return -1;
-			reaped = true;
+			reaped = o->channel.ended = true;
 			judge_death(o, status);
 			o->deadline_ns = 0;
 		}

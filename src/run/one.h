@@ -20,6 +20,7 @@
 #include "run/options.h"
 #include "run/programs.h"
 #include "run/stdin.h"
+#include "oci/oci.h"
 #include "wire/contract.h"
 #include "wire/counts.h"
 
@@ -37,9 +38,10 @@ enum one_end {
 
 struct one_spec {
 	const struct contract *contract;
-	int supervisor;	     /* descriptor of the static supervisor */
-	int cpu;	     /* -1: the first allowed one */
-	uint32_t delay_seed; /* 0: none */
+	int supervisor;			/* descriptor of the static supervisor */
+	const struct oci_spec *runtime; /* who makes the container; NULL: we do */
+	int cpu;			/* -1: the first allowed one */
+	uint32_t delay_seed;		/* 0: none */
 	struct stdin_source *in;
 	/* Borrowed: a stream on standard input is recorded, or comes from a tape. NULL: it is
 	 * passed on, and told as not enforced when it is used. */

@@ -14,7 +14,8 @@ struct run_list {
 };
 
 struct run_options {
-	char **argv; /* NULL-terminated: the command */
+	char **argv;	     /* NULL-terminated: the command */
+	const char *runtime; /* who makes the container of an image */
 	const char *rootfs, *image, *user, *entrypoint, *workdir, *out, *workflow_id, *report,
 		*receipt, *network, *epoch;
 	const char *switches, *trace;
@@ -25,7 +26,7 @@ struct run_options {
 	uint64_t clock_step_ns, sched_seed, timers_after_ns;
 	uint64_t memory, pids, timeout_ns; /* 0: not given */
 	bool allow_tag;			   /* an image without a digest */
-	bool verify, digest_inputs, no_determinism, print_contract, json;
+	bool verify, digest_inputs, no_determinism, print_contract, dry_run, json;
 	bool resume;	  /* the tape is a journal: the run goes on where it ends */
 	bool input_again; /* and standard input begins with what it holds */
 	bool override;	  /* replay on a host that differs from the tape's */

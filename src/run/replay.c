@@ -2,6 +2,7 @@
 /* A tape to be replayed: see replay.h. */
 #include "run/replay.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,18 +181,28 @@ static int take_image(struct replay *r, struct contract *c, struct inputs *in, s
 
 		/* A directory has no written layer, nor a user of its own. */
 		contract_init(&d);
-		return c->rootfs && (c->copy_dir || c->uid != d.uid || c->gid != d.gid)
-			       ? error_set(err, ERR_FORMAT,
-					 "no command line gives a run these directories or ids")
-			       : 0;
+		if (c->rootfs && (c->copy_dir || c->uid != d.uid || c->gid != d.gid))
+			return error_set(err, ERR_FORMAT,
+				"no command line gives a run these directories or ids");
+		return r->given ? error_set(err, ERR_USAGE, "the recorded run had no image") : 0;
 	}
 	if (!c->rootfs)
 		return error_set(err, ERR_FORMAT, "the tape names an image and uses none");
-	if (run_image_open_digest(text_of(rootfs, "digest"), &r->image, err) < 0)
+	if (r->given && !oci_image_is(r->given, text_of(rootfs, "digest")))
+		return error_set(err, ERR_USAGE,
+			"--image '%.150s' is not the image of the recording, %.100s", r->given->ref,
+			text_of(rootfs, "digest"));
+	if (r->given && c->copy_dir)
+		return error_set(err, ERR_UNSUPPORTED,
+			"the recorded run could write below '%.200s', and in a runtime's container "
+			"nothing can; replay it natively",
+			c->copy_dir);
+	if (!r->given && run_image_open_digest(text_of(rootfs, "digest"), &r->image, err) < 0)
 		return -1;
-	memcpy(in->image, r->image.image.digest, sizeof(in->image));
+	/* One image has several digests: this is the one that the contract was made with. */
+	snprintf(in->image, sizeof(in->image), "%s", text_of(rootfs, "digest"));
 	free(c->rootfs);
-	c->rootfs = mem_strdup(r->image.image.root);
+	c->rootfs = mem_strdup(r->given ? RUN_IMAGE_ELSEWHERE : r->image.image.root);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "base/attr.h"
 #include "base/error.h"
 #include "codec/json.h"
+#include "oci/oci.h"
 #include "run/image.h"
 #include "run/inputs.h"
 #include "run/one.h"
@@ -17,10 +18,11 @@
 #include "wire/contract.h"
 
 struct replay {
-	struct tape_reader *reader; /* owned */
-	struct run_image image;	    /* whose digest the contract names; store NULL: none */
-	json_t *header, *outcome;   /* owned; outcome NULL: the tape was cut */
-	char *mismatch;		    /* what is not as it was, and was overridden; owned, or NULL */
+	struct tape_reader *reader;    /* owned */
+	const struct oci_image *given; /* the runtime's that it is to have, or NULL; borrowed */
+	struct run_image image;	       /* whose digest the contract names; store NULL: none */
+	json_t *header, *outcome;      /* owned; outcome NULL: the tape was cut */
+	char *mismatch; /* what is not as it was, and was overridden; owned, or NULL */
 };
 
 void replay_finish(struct replay *r);

@@ -36,6 +36,7 @@
 #include "run/replay.h"
 #include "run/report.h"
 #include "run/stdin.h"
+#include "run/substrate.h"
 #include "run/trace.h"
 #include "run/verify.h"
 #include "run/written.h"
@@ -43,7 +44,7 @@
 struct run {
 	const struct run_options *o;
 	run_say *say;
-	struct run_image image;
+	struct substrate substrate;
 	struct contract contract;
 	struct inputs inputs;
 	struct stdin_source in;
@@ -93,7 +94,7 @@ static void run_finish(struct run *r)
 	free(r->parted);
 	stdin_close(&r->in);
 	contract_finish(&r->contract);
-	run_image_finish(&r->image);
+	substrate_close(&r->substrate);
 	fd_close(&r->signals);
 	fd_close(&r->supervisor);
 }
@@ -147,16 +148,18 @@ static int prepare(struct run *r, struct error *err)
 
 	if (r->o->resume && open_journal(r, err) < 0)
 		return -1;
+	if (substrate_open(&r->substrate, r->o, r->say, err) < 0)
+		return -1;
+	r->replay.given = substrate_given(&r->substrate);
 	if (r->o->tape)
 		return replay_open(&r->replay, r->o, &r->contract, &r->inputs, &r->in, err);
-	if (r->o->image) {
-		if (run_image_open(r->o, r->say, &r->image, err) < 0)
-			return -1;
-		memcpy(r->inputs.image, r->image.image.digest, sizeof(r->inputs.image));
-	}
 	if (contract_host_read(&host, err) < 0)
 		return -1;
-	host.image = r->image.store ? &r->image.image : NULL;
+	host.image = substrate_image(&r->substrate);
+	if (host.image)
+		memcpy(r->inputs.image, host.image->digest, sizeof(r->inputs.image));
+	/* A terminal would have to be made inside, by somebody who is not there yet. */
+	host.tty = host.tty && !substrate_runtime(&r->substrate);
 	if (contract_build(r->o, &host, &r->contract, r->say, err) < 0 ||
 		stdin_open(&r->in, &r->contract, err) < 0)
 		return -1;
@@ -176,6 +179,23 @@ int run_contract_text(const struct run_options *o, run_say *say, char **ret_text
 	value = contract_json(&r.contract, &r.inputs);
 	*ret_text = json_text(value);
 	return 0;
+}
+
+int run_command_text(const struct run_options *o, run_say *say, char **ret_text, struct error *err)
+{
+	struct run CLEANUP(run_finish) r;
+
+	run_init(&r, o, say);
+	if (prepare(&r, err) < 0 || supervisor_open(&r.supervisor, err) < 0)
+		return -1;
+	if (!substrate_runtime(&r.substrate))
+		return error_set(err, ERR_USAGE,
+			"--dry-run shows a runtime's command line, and the native container has "
+			"none; "
+			"--print-contract shows what it is made of");
+	return oci_command(&r.substrate.spec,
+		&(struct launch_spec){.contract = &r.contract, .supervisor = r.supervisor},
+		ret_text, err);
 }
 
 /* Where standard input comes from, when it is a stream. */
@@ -237,6 +257,7 @@ static int run_all(struct run *r, struct error *err)
 	int cpu = -1, other = -1;
 	struct one_spec spec = {.contract = &r->contract,
 		.supervisor = r->supervisor,
+		.runtime = substrate_runtime(&r->substrate),
 		.in = &r->in,
 		.timeout_ns = r->o->timeout_ns,
 		.timers_after_ns = r->o->timers_after_ns,
@@ -250,6 +271,7 @@ static int run_all(struct run *r, struct error *err)
 		.decisions = &r->decisions,
 		.say = r->say};
 
+	r->substrate.spec.interrupt = r->signals;
 	load_cpus(&cpu, &other);
 	spec.cpu = cpu;
 	if (r->o->verify) {
@@ -468,16 +490,16 @@ int run_execute(const struct run_options *o, run_say *say, int *ret_status, char
 	note = overridden(&r);
 	if (note)
 		say(note);
-	if (r.image.store && !r.image.is_pinned) {
+	if (substrate_is_tag(&r.substrate)) {
 		autofree char *line = str_format(
 			"not pinned: '%.200s' is %s now, and may be another image at the next run",
-			o->image, r.image.image.digest);
+			o->image, r.inputs.image);
 
 		say(line);
 	}
 	if (run_all(&r, err) < 0)
 		return -1;
-	if (r.image.store && !r.image.is_pinned)
+	if (substrate_is_tag(&r.substrate))
 		notes_assume(&r.first.notes, REASON_IMAGE_NOT_PINNED, o->image);
 	if (r.replay.mismatch)
 		notes_add(&r.first.notes, REASON_TAPE_MISMATCH, r.replay.mismatch);

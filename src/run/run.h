@@ -19,6 +19,10 @@ MUST_CHECK int run_execute(const struct run_options *o, run_say *say, int *ret_s
 MUST_CHECK int run_contract_text(
 	const struct run_options *o, run_say *say, char **ret_text, struct error *err);
 
+/* The runtime's command line that run_execute would use, as a shell takes it (caller frees). */
+MUST_CHECK int run_command_text(
+	const struct run_options *o, run_say *say, char **ret_text, struct error *err);
+
 /* True while the caller's terminal is raw, so that a line has to end in "\r\n". */
 bool run_is_raw(void);
 
