@@ -171,6 +171,9 @@ static int replace_etc(const struct plan *p, int stage, int root, struct error *
 		const char *name = etc_files[i].name;
 		struct stat st;
 
+		/* An image is the same on every host, its machine-id too. */
+		if (p->spec->is_image && strcmp(name, "machine-id") == 0)
+			continue;
 		if (!etc_files[i].replaces || fstatat(etc, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 			!S_ISREG(st.st_mode))
 			continue;

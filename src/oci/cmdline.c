@@ -66,8 +66,10 @@ static int add_supervisor(struct words *out, const struct cmdline *c, struct err
 static void add_tmpfs(struct words *out, const char *at, const struct contract *c)
 {
 	words_add(out, "--tmpfs");
-	words_format(out, "%s:rw,nosuid,nodev,exec,mode=1777,size=%" PRIu64 ",nr_inodes=%" PRIu64,
-		at, c->tmp_bytes, c->tmp_inodes);
+	words_format(out,
+		"%s:rw,nosuid,nodev,exec,mode=1777,uid=%u,gid=%u,size=%" PRIu64
+		",nr_inodes=%" PRIu64,
+		at, c->uid, c->gid, c->tmp_bytes, c->tmp_inodes);
 }
 
 static void add_limits(struct words *out, const struct cmdline *c)
@@ -133,12 +135,15 @@ static void add_mounts(struct words *out, const struct cmdline *c)
 	add_staged(out, c, STAGE_SYS, "/sys");
 	/* Else the runtime's own is mounted there. */
 	add_staged(out, c, STAGE_SYS "/fs/cgroup", "/sys/fs/cgroup");
-	add_staged(out, c, STAGE_CPUINFO, "/proc/cpuinfo");
+	/* Else the supervisor answers. */
+	if (!k->deterministic)
+		add_staged(out, c, STAGE_CPUINFO, "/proc/cpuinfo");
 	for (size_t i = 0; i < etc_file_count; i++) {
 		autofree char *name = str_format(STAGE_ETC "/%s", etc_files[i].name),
 			      *dest = str_format("/etc/%s", etc_files[i].name);
 
-		if (etc_files[i].replaces)
+		/* The image's own machine-id is the same everywhere. */
+		if (etc_files[i].replaces && strcmp(etc_files[i].name, "machine-id") != 0)
 			add_staged(out, c, name, dest);
 	}
 	for (size_t i = 0; i < k->bind_count; i++)

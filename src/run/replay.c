@@ -171,6 +171,22 @@ static int open_input(struct contract *c, struct stdin_source *in, struct error 
 	return 0;
 }
 
+/* A runtime knows the digests of an image that its registries gave it, and that of its config; our
+ * store, where it has the image, knows which belong together. */
+static bool is_given(const struct oci_image *given, const char *digest)
+{
+	auto_image_ref struct image_ref ref = {0};
+	auto_images struct images *s = NULL;
+	auto_image struct image i = {.lock = -1};
+	struct error ignored;
+
+	if (oci_image_is(given, digest))
+		return true;
+	return image_ref_parse(digest, &ref, &ignored) == 0 &&
+	       images_open(CAS_READ, &s, &ignored) == 0 && image_find(s, &ref, &i, &ignored) == 0 &&
+	       oci_image_is(given, i.config_digest);
+}
+
 /* An image is found by its digest, wherever it is unpacked on this host. */
 static int take_image(struct replay *r, struct contract *c, struct inputs *in, struct error *err)
 {
@@ -188,7 +204,7 @@ static int take_image(struct replay *r, struct contract *c, struct inputs *in, s
 	}
 	if (!c->rootfs)
 		return error_set(err, ERR_FORMAT, "the tape names an image and uses none");
-	if (r->given && !oci_image_is(r->given, text_of(rootfs, "digest")))
+	if (r->given && !is_given(r->given, text_of(rootfs, "digest")))
 		return error_set(err, ERR_USAGE,
 			"--image '%.150s' is not the image of the recording, %.100s", r->given->ref,
 			text_of(rootfs, "digest"));

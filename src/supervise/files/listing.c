@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "supervise/files/foreign.h"
 #include "supervise/files/inode.h"
 #include "supervise/files/path.h"
 #include "supervise/files/view.h"
@@ -151,6 +152,16 @@ static bool entry_path(const char *dir, const char *entry, char *ret, size_t siz
 	return true;
 }
 
+static bool is_hidden(int dir, const char *entry)
+{
+	char name[PATH_MAX], whole[PATH_MAX + NAME_MAX + 2];
+
+	if (!path_name(dir, name))
+		return false;
+	(void)snprintf(whole, sizeof(whole), "%s/%s", strcmp(name, "/") == 0 ? "" : name, entry);
+	return foreign_is_hidden(whole);
+}
+
 static void number_entries(struct listing *l, const struct path *dir)
 {
 	char name[PATH_MAX], whole[PATH_MAX + NAME_MAX + 2];
@@ -162,6 +173,8 @@ static void number_entries(struct listing *l, const struct path *dir)
 		struct entry e = l->entries[i];
 		const char *text = (const char *)l->names.data + e.name;
 
+		if (foreign_is_name(text) && is_hidden(dir->fd, text))
+			continue;
 		if (by_path && entry_path(name, text, whole, sizeof(whole))) {
 			if (procfs_is_absent(whole))
 				continue;

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "supervise/engine/gmem.h"
+#include "supervise/files/foreign.h"
 #include "supervise/files/known.h"
 #include "supervise/files/walk.h"
 
@@ -218,12 +219,32 @@ static void note_known(const char *text, bool nofollow, const struct path *found
 		known_add(text, (nofollow ? KNOWN_LINK : 0) | (plain ? KNOWN_OPEN : 0));
 }
 
+/* What the runtime put there: found, and not shown. Links that lead to it are nobody's. */
+static bool is_hidden(int base, const char *text)
+{
+	char parent[PATH_MAX], last[NAME_MAX + 1], name[PATH_MAX], whole[PATH_MAX + NAME_MAX + 2];
+	autoclose int above = -1;
+
+	if (!split_last(text, parent, last) || !foreign_is_name(last))
+		return false;
+	above = open_path(base, parent, O_DIRECTORY, RESOLVE_NO_MAGICLINKS);
+	if (above < 0 || !path_name(above, name))
+		return false;
+	(void)snprintf(whole, sizeof(whole), "%s/%s", strcmp(name, "/") == 0 ? "" : name, last);
+	return foreign_is_hidden(whole);
+}
+
 static enum path_answer find_from(
 	struct task *t, int base, const char *text, unsigned flags, struct path *ret)
 {
 	uint64_t nofollow = flags & PATH_NOFOLLOW ? O_NOFOLLOW : 0;
 
 	ret->fd = open_path(base, text, nofollow, RESOLVE_NO_MAGICLINKS);
+	if (ret->fd >= 0 && is_hidden(base, text)) {
+		fd_close(&ret->fd);
+		ret->error = ENOENT;
+		return PATH_HIDDEN;
+	}
 	if (ret->fd < 0) {
 		ret->error = errno;
 		if (is_sure_error(base, text, nofollow, ret->error)) {
@@ -303,7 +324,7 @@ bool path_look(struct task *t, int dirfd, const char *text, struct path *ret)
 	int base = -1;
 
 	*ret = PATH_NONE;
-	if (text[0] == '\0' || strchr(text, '/') != NULL)
+	if (text[0] == '\0' || strchr(text, '/') != NULL || foreign_is_name(text))
 		return false;
 	base = base_of(t, dirfd, text, &own);
 	if (base == -1 || statx(base, text, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,

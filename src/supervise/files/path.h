@@ -25,9 +25,10 @@ enum fs_kind {
 };
 
 enum path_answer {
-	PATH_FOUND, /* fd and stx are set */
-	PATH_ERROR, /* the guest gets this error natively too; `error` is the errno */
-	PATH_ODD,   /* not sure: let the kernel do it and look at what it did */
+	PATH_FOUND,  /* fd and stx are set */
+	PATH_ERROR,  /* the guest gets this error natively too; `error` is the errno */
+	PATH_HIDDEN, /* it is there, and not shown: ENOENT (files/foreign.h) */
+	PATH_ODD,    /* not sure: let the kernel do it and look at what it did */
 };
 
 enum {

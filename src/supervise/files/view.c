@@ -2,9 +2,12 @@
 /* What the guest is shown of a file: see view.h. */
 #include "supervise/files/view.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "supervise/files/inode.h"
+#include "supervise/main.h"
 #include "supervise/proc/served.h"
 
 uint64_t view_ino(const struct path *p)
@@ -14,6 +17,32 @@ uint64_t view_ino(const struct path *p)
 	if ((p->kind == FS_PROC || p->kind == FS_SYS) && path_name(p->fd, name))
 		return inode_of_path(name);
 	return inode_get(&p->stx)->number;
+}
+
+/*
+ * What the set-up of an image's container made, or laid something over: natively that is the
+ * guest's, in a runtime's container root's.
+ */
+static bool is_set_up(const struct statx *stx)
+{
+	static const char *const places[] = {"/dev", "/", "/etc"};
+	static struct statx there[ARRAY_LEN(places)];
+
+	if (contract_get()->rootfs == NULL || S_ISCHR(stx->stx_mode))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		const struct statx *at = &there[i];
+
+		if (at->stx_mask == 0 &&
+			statx(AT_FDCWD, places[i], 0, STATX_BASIC_STATS, &there[i]) != 0)
+			continue;
+		/* All of the first's file system. */
+		if (stx->stx_dev_major == at->stx_dev_major &&
+			stx->stx_dev_minor == at->stx_dev_minor &&
+			(i == 0 || stx->stx_ino == at->stx_ino))
+			return true;
+	}
+	return false;
 }
 
 void view_of(const struct path *p, struct view *ret)
@@ -34,9 +63,15 @@ void view_of(const struct path *p, struct view *ret)
 		.rdev_minor = stx->stx_rdev_minor,
 	};
 	ftime_show(stx, kind != FS_PLAIN, &ret->times);
+	if (kind == FS_PLAIN && is_set_up(stx))
+		ret->uid = ret->gid = 0;
 	/* How large a directory is depends on its file system and its history. */
 	if (S_ISDIR(stx->stx_mode) && kind == FS_PLAIN)
 		ret->size = VIEW_BLOCK;
+	/* An image's directories lie on whatever a runtime keeps it on: many file systems do not
+	 * count the directories in a directory, and say 1. */
+	if (S_ISDIR(stx->stx_mode) && kind == FS_PLAIN && contract_get()->rootfs != NULL)
+		ret->nlink = 1;
 	/* The links of /proc itself count the processes of the whole host. */
 	if (S_ISDIR(stx->stx_mode) &&
 		(kind == FS_SYS || (kind == FS_PROC && ret->ino == inode_of_path("/proc"))))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "supervise/main.h"
 #include "supervise/proc/make.h"
 
 enum { MOUNT_FIRST = 20 };
@@ -76,6 +77,20 @@ static void put_mountstats(const struct mount *m, long number, long parent, stru
 	procfs_printf(out, "device %s mounted on %s with fstype %s\n", m->type, m->point, m->type);
 }
 
+/* As the kernel writes a path in these tables: blanks and backslashes in octal (caller frees). */
+static char *escape(const char *path)
+{
+	auto_bytes struct bytes out = {0};
+
+	for (const char *p = path; *p != '\0'; p++)
+		if (strchr(" \t\n\\#", *p) != NULL)
+			procfs_printf(&out, "\\%03o", (unsigned)(unsigned char)*p);
+		else
+			bytes_put_u8(&out, (uint8_t)*p);
+	bytes_put_u8(&out, 0);
+	return mem_strdup((const char *)out.data);
+}
+
 static long place_of(const struct mount *list, size_t count, long id)
 {
 	for (size_t i = 0; i < count; i++)
@@ -102,6 +117,44 @@ static void put_sys(put_mount *put, long number, long root, struct bytes *out)
 	put(&cgroup, number + 1, number, out);
 }
 
+/*
+ * With a root of its own a guest sees the same table whoever made the container: what each is made
+ * of differs, and what can be done there does not.
+ */
+static void put_fixed(put_mount *put, struct bytes *out)
+{
+	static const struct mount fixed[] = {
+		{1, 0, "/", "ro,nosuid,nodev", "overlay"},
+		{2, 1, "/dev", "ro,nosuid,nodev", "tmpfs"},
+		{3, 2, "/dev/pts", "rw,nosuid,noexec", "devpts"},
+		{4, 2, "/dev/shm", "rw,nosuid,nodev", "tmpfs"},
+		{5, 1, "/proc", "rw,nosuid,nodev", "proc"},
+		{6, 1, "/tmp", "rw,nosuid,nodev", "tmpfs"},
+	};
+	const struct contract *c = contract_get();
+	long number = MOUNT_FIRST;
+
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++, number++)
+		put(&fixed[i], number, fixed[i].parent ? MOUNT_FIRST + fixed[i].parent - 1 : 1,
+			out);
+	for (size_t i = 0; i < c->bind_count; i++, number++) {
+		autofree char *point = escape(c->binds[i].dest);
+		const struct mount bind = {.point = point,
+			.options = c->binds[i].writable ? "rw,nosuid,nodev" : "ro,nosuid,nodev",
+			.type = "ext4"};
+
+		put(&bind, number, MOUNT_FIRST, out);
+	}
+	if (c->copy_dir != NULL) {
+		autofree char *point = escape(c->copy_dir);
+		const struct mount copy = {
+			.point = point, .options = "rw,nosuid,nodev", .type = "overlay"};
+
+		put(&copy, number++, MOUNT_FIRST, out);
+	}
+	put_sys(put, number, MOUNT_FIRST, out);
+}
+
 static int make(const struct procfs_who *who, put_mount *put, struct bytes *out)
 {
 	char path[64];
@@ -111,6 +164,10 @@ static int make(const struct procfs_who *who, put_mount *put, struct bytes *out)
 	char *rest = NULL, *line = NULL;
 	size_t count = 0, room = 0;
 
+	if (contract_get()->rootfs != NULL) {
+		put_fixed(put, out);
+		return 0;
+	}
 	/* Every table is made from the richest one; all processes share one set of mounts. */
 	(void)snprintf(path, sizeof(path), "/proc/%d/mountinfo", who->pid);
 	mountinfo.path = path;

@@ -180,6 +180,7 @@ static enum act enter(struct task *t, struct opening *o)
 	case PATH_FOUND:
 		return open_found(t, o, &file);
 	case PATH_ERROR:
+	case PATH_HIDDEN:
 	case PATH_ODD:
 	default:
 		if (!is_writing(o->flags))

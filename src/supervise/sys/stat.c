@@ -92,6 +92,8 @@ static enum act answer(struct task *t, struct call *c, enum path_answer found, c
 
 	if (found == PATH_ERROR)
 		return ACT_NATIVE; /* the kernel says the same, in its own order of checks */
+	if (found == PATH_HIDDEN)
+		return call_done(c, -ENOENT);
 	if (found == PATH_ODD)
 		return ACT_LEAVE;
 	if (p->kind == FS_PROC && path_name(p->fd, name) && procfs_is_absent(name))

@@ -11,6 +11,7 @@
 #include "supervise/engine/gmem.h"
 #include "supervise/engine/handlers.h"
 #include "supervise/files/path.h"
+#include "supervise/main.h"
 
 enum {
 	PINNED_BLOCK = 4096,
@@ -65,6 +66,16 @@ static void pin_type(int fd, struct statfs *fs)
 	fs->f_blocks = 0;
 }
 
+/* An image is kept on whatever its store is on, or is layers of a runtime's. */
+static void pin_root(const struct path *p, struct statfs *fs)
+{
+	if (contract_get()->rootfs == NULL || p->kind != FS_PLAIN || fs->f_type == TMPFS_MAGIC ||
+		fs->f_blocks == 0)
+		return;
+	fs->f_type = OVERLAYFS_SUPER_MAGIC;
+	fs->f_flags |= ST_NOSUID | ST_NODEV;
+}
+
 static enum act answer(struct task *t, struct call *c, enum path_answer found, const struct path *p)
 {
 	struct statfs fs;
@@ -74,6 +85,7 @@ static enum act answer(struct task *t, struct call *c, enum path_answer found, c
 	if (found == PATH_ODD || fstatfs(p->fd, &fs) != 0)
 		return ACT_LEAVE;
 	pin_type(p->fd, &fs);
+	pin_root(p, &fs);
 	pin(&fs);
 	return call_done(c, gmem_write(t, c->arg[1], &fs, sizeof(fs)));
 }
