@@ -19,6 +19,7 @@ import time
 BUILD = os.environ.get("SANDGLASS_BUILD") or os.path.abspath("build")
 SOURCE = os.environ.get("SANDGLASS_SOURCE") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SANDGLASS = os.environ.get("SANDGLASS") or os.path.join(BUILD, "sandglass")
+IMAGE = os.path.join(os.path.dirname(SANDGLASS), "sandglass-image.so")
 GIT = os.path.join(os.path.dirname(SANDGLASS), "sandglass-git.so")
 SUPERVISE = os.environ.get("SANDGLASS_SUPERVISE") or os.path.join(BUILD, "sandglass-supervise")
 # In no passwd file and no subuid range.
@@ -94,7 +95,7 @@ class Scratch:
         os.chmod(self.path, 0o755)
         os.mkdir(self.join("bin"))
         os.chmod(self.join("bin"), 0o755)
-        for program in (SANDGLASS, GIT, SUPERVISE):
+        for program in (SANDGLASS, GIT, IMAGE, SUPERVISE):
             shutil.copy(program, self.join("bin"))
         # What Sandglass itself puts down during a test is counted here.
         self.tmp = self.mkdir("tmp", ROOTLESS)

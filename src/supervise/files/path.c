@@ -109,7 +109,8 @@ static bool is_mask(const struct path *p)
 
 int path_stat(struct path *p)
 {
-	if (statx(p->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &p->stx) != 0)
+	if (statx(p->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID,
+		    &p->stx) != 0)
 		return -1;
 	p->kind = kind_of(p->fd, &p->stx);
 	if (p->kind == FS_PLAIN && is_mask(p))
@@ -328,7 +329,7 @@ bool path_look(struct task *t, int dirfd, const char *text, struct path *ret)
 		return false;
 	base = base_of(t, dirfd, text, &own);
 	if (base == -1 || statx(base, text, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
-				  STATX_BASIC_STATS | STATX_BTIME, &ret->stx) != 0)
+				  STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, &ret->stx) != 0)
 		return false;
 	ret->kind = kind_known(&ret->stx);
 	return ret->kind == FS_PLAIN && ret->stx.stx_nlink != 0 && !S_ISLNK(ret->stx.stx_mode);

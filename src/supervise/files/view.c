@@ -25,21 +25,24 @@ uint64_t view_ino(const struct path *p)
  */
 static bool is_set_up(const struct statx *stx)
 {
-	static const char *const places[] = {"/dev", "/", "/etc"};
+	/* From the third on all that lies on their mount, if it is one. */
+	enum { ROOT, ETC, WHOLE };
+	static const char *const places[] = {
+		"/", "/etc", "/dev", "/sys", "/etc/hosts", "/etc/hostname", "/etc/resolv.conf"};
 	static struct statx there[ARRAY_LEN(places)];
 
 	if (contract_get()->rootfs == NULL || S_ISCHR(stx->stx_mode))
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-		const struct statx *at = &there[i];
+		struct statx *at = &there[i];
 
-		if (at->stx_mask == 0 &&
-			statx(AT_FDCWD, places[i], 0, STATX_BASIC_STATS, &there[i]) != 0)
+		if (at->stx_mask == 0 && statx(AT_FDCWD, places[i], AT_SYMLINK_NOFOLLOW,
+						 STATX_BASIC_STATS | STATX_MNT_ID, at) != 0)
 			continue;
-		/* All of the first's file system. */
-		if (stx->stx_dev_major == at->stx_dev_major &&
-			stx->stx_dev_minor == at->stx_dev_minor &&
-			(i == 0 || stx->stx_ino == at->stx_ino))
+		if (stx->stx_mnt_id != at->stx_mnt_id)
+			continue;
+		if (i < WHOLE ? stx->stx_ino == at->stx_ino
+			      : at->stx_mnt_id != there[ROOT].stx_mnt_id)
 			return true;
 	}
 	return false;
