@@ -19,7 +19,7 @@
 #include "run/options.h"
 #include "wire/endpoint.h"
 
-enum { OUTSIDE_ROOM = 64 * 1024, OUTSIDE_MAX = 1024 };
+enum { OUTSIDE_ROOM = 256 * 1024, OUTSIDE_MAX = 1024 };
 
 struct outside_stream;
 

@@ -22,6 +22,7 @@
 #include "calls.h"
 #include "evidence.h"
 #include "ledger.h"
+#include "network.h"
 #include "process.h"
 #include "sessions.h"
 #include "snapshots.h"
@@ -322,6 +323,7 @@ int main(int argc, char **argv)
 	met = snapshot_rows(&b) && met;
 	met = evidence_rows(&b) && met;
 	met = ledger_rows(&b) && met;
+	met = network_rows(&b) && met;
 	calls_table(&b);
 
 	remove_tree(b.dir);

@@ -22,6 +22,7 @@ enum {
 	FULL = 16 * 1024,    /* a guest that has so much unread is given no more */
 	STREAMS_MAX = 900,   /* connections at a time */
 	DATAGRAMS_MAX = 128, /* of them for datagrams: nobody says when one is over */
+	FREEBIND6 = 78,	     /* IPV6_FREEBIND, not in the C library's headers */
 	ANSWER_MS = 1000,    /* loopback's */
 };
 
@@ -111,7 +112,10 @@ static int stand_in(const struct endpoint *at, int type, bool is_shared)
 
 	if (fd < 0)
 		return -1;
-	if (at->family == 6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes)) < 0)
+	/* Of IPv6 a route does not make an address one that can be bound. */
+	if (at->family == 6 &&
+		(setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes)) < 0 ||
+			setsockopt(fd, IPPROTO_IPV6, FREEBIND6, &yes, sizeof(yes)) < 0))
 		return -1;
 	/* Of TCP this finds nobody but who listens; of UDP everybody but those who share. */
 	if ((type == SOCK_STREAM || is_shared) &&
@@ -345,15 +349,18 @@ static void broken(struct stream *s)
 	drop(s);
 }
 
-/* Takes what the guest sent; true when there was any. The stream may be gone afterwards. */
+/* Takes what the guest sent, and puts in what it has room for; true when there was any. The stream
+ * may be gone afterwards. */
 static bool drain(struct stream *s)
 {
-	bool any = false;
+	size_t was_held = s->held.len;
+	bool any;
 
 	if (!put_held(s)) {
 		broken(s);
 		return true;
 	}
+	any = s->held.len < was_held;
 	while (!s->guest_ended) {
 		ssize_t n = recv(s->fd, room, sizeof(room), MSG_DONTWAIT);
 
