@@ -197,6 +197,50 @@ def refused(c):
     c.case("what is no tape is refused", problems)
 
 
+def spoiled(c):
+    """Files that begin as a tape does, or have its size, and are damaged behind that: refused, or replayed to the damage."""
+    tape, path = c.tape("sound"), c.tape("spoiled")
+    first = c.run("run", "--record", tape, "--", "sh", "-c", "read x; read y; echo $y; cat", typed=["a\n", 0.3, "b\n", 0.3, "c\n"])
+    with open(tape, "rb") as f:
+        data = f.read()
+    start, problems = 24 + struct.unpack_from("<I", data, 16)[0], expect(first, 0, out=b"b\nc\n")
+
+    def spoil(new, size, status, said, out=None):
+        with open(path, "wb") as f:
+            f.write(new)
+            f.truncate(size or len(new))
+        os.chmod(path, 0o644)
+        problems.extend(expect(c.run("replay", path), status, out=out, err=said))
+        for verb in ("info", "verify", "show"):
+            if c.run("tape", verb, path)[0] not in ((2,) if status == 125 else (0, 1)):
+                problems.append(f"tape {verb} of {said}")
+    spoil(b"", 0, 125, "it is no tape", b"")
+    spoil(b"", 5 << 30, 125, "it is no tape", b"")
+    spoil(data[:start], 5 << 30, 122, "MissingRecord { ordinal: 1 }", b"")
+    spoil(data[:start - 1], 0, 125, "cut off in its header", b"")
+    spoil(data[:30] + b"~" + data[31:], 0, 125, "header is damaged", b"")
+    one = 32 + struct.unpack_from("<I", data, start)[0]
+    two = 32 + struct.unpack_from("<I", data, start + one)[0]
+    swapped = data[start + one:start + one + two] + data[start:start + one]
+    spoil(data[:start] + swapped + data[start + one + two:], 0, 122, "record 2 where record 1 belongs", b"")
+    for at in (0, 4, 8, 16, 24, 28, 33):
+        spoil(data[:start + at] + bytes([data[start + at] ^ 0x40]) + data[start + at + 1:], 0, 122, "the tape is cut at byte", b"")
+    c.case("a damaged tape is refused, or replays to the damage", problems)
+    with open(path, "wb") as f:
+        f.write(forged(data, header=lambda k: k.update(arch="aarch64" if k["arch"] != "aarch64" else "x86_64")))
+    problems = expect(c.run("replay", path), 125, out=b"", err="'arch' of the contract is not as it was recorded")
+    with open(path, "wb") as f:
+        f.write(forged(data, header=lambda k: k.update(hostname="elsewhere")))
+    problems += expect(c.run("replay", path), 125, out=b"", err="'hostname' of the contract is not as it was recorded")
+    report = c.tape("spoiled-report")
+    done = c.run("replay", "--override", "--report", report, path)
+    with open(report, encoding="utf-8") as f:
+        told = json.load(f)
+    if done[0] != 121 or told["enforced"] or "tape_mismatch" not in json.dumps(told):
+        problems.append(f"overridden: {done[0]} {told['enforced']}")
+    c.case("a tape of another architecture or contract is refused, or replayed and marked", problems)
+
+
 def mismatch(c):
     tape, path = c.tape("mismatch"), os.path.join(c.home, "file")
     with open(path, "w", encoding="utf-8") as f:
@@ -358,6 +402,7 @@ def main():
             kept(c)
             cut(c)
             refused(c)
+            spoiled(c)
             mismatch(c)
             signalled(c)
             looked_at(c)
