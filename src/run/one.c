@@ -271,6 +271,8 @@ static int serve_feed(struct one *o, struct error *err)
 	if ((o->feed == &o->own || o->feed->failed.code) &&
 		(answer.len || answer.stream || (answer.flags & FRAME_INPUT_END)))
 		note_input(o, answer.stream ? "a connection" : "standard input");
+	if (o->spec->moments && (answer.len || answer.flags || answer.stream))
+		bytes_put_u64(o->spec->moments, o->spec->decisions->count);
 	if (!answer.stream && (answer.flags & FRAME_INPUT_SIGNAL))
 		take_signal(o, &answer);
 	bytes_put_u64(&b, answer.request);

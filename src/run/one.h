@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "crypto/digest.h"
 #include "launch/launch.h"
@@ -46,6 +47,7 @@ struct one_spec {
 	/* Borrowed: a stream on standard input is recorded, or comes from a tape. NULL: it is
 	 * passed on, and told as not enforced when it is used. */
 	struct feed *feed;
+	struct bytes *moments; /* borrowed: u64 decisions made, at each thing that came; or NULL */
 	struct journal *journal;  /* borrowed; what goes out is told there; NULL: nowhere */
 	uint64_t timeout_ns;	  /* host time; 0: none */
 	uint64_t timers_after_ns; /* guest CPU time: conditions.timers_after_ns */

@@ -29,6 +29,7 @@ struct run_options {
 	bool verify, digest_inputs, no_determinism, print_contract, dry_run, json;
 	bool resume;	  /* the tape is a journal: the run goes on where it ends */
 	bool input_again; /* and standard input begins with what it holds */
+	bool draw;	  /* it says nothing, and a page that shows it goes to standard output */
 	bool override;	  /* replay on a host that differs from the tape's */
 };
 

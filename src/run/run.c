@@ -31,6 +31,7 @@
 #include "run/json.h"
 #include "run/load.h"
 #include "run/one.h"
+#include "run/picture.h"
 #include "run/pty.h"
 #include "run/recorder.h"
 #include "run/replay.h"
@@ -61,6 +62,7 @@ struct run {
 	struct difference difference;
 	bool was_compared;
 	char tree[DIGEST_TEXT];
+	struct bytes moments; /* for the page */
 	int signals, supervisor;
 };
 
@@ -92,6 +94,7 @@ static void run_finish(struct run *r)
 	tape_reader_free(r->again_reader);
 	replay_finish(&r->replay);
 	free(r->parted);
+	bytes_finish(&r->moments);
 	stdin_close(&r->in);
 	contract_finish(&r->contract);
 	substrate_close(&r->substrate);
@@ -279,7 +282,9 @@ static int run_all(struct run *r, struct error *err)
 			return -1;
 		verify_attach(&r->verify, 0, &spec);
 	}
-	if (r->o->trace && !r->o->verify && decisions_keep(&r->decisions, err) < 0)
+	spec.is_quiet = r->o->draw;
+	spec.moments = r->o->draw ? &r->moments : NULL;
+	if ((r->o->trace || r->o->draw) && !r->o->verify && decisions_keep(&r->decisions, err) < 0)
 		return -1;
 	if (choose_feed(r, &spec, err) < 0 || one_run(&spec, &r->first, err) < 0 ||
 		turn_tape(r, spec.decisions, &spec, err) < 0)
@@ -332,6 +337,17 @@ static int take_trace(const struct run *r, struct error *err)
 	const struct decisions *d = r->o->verify ? &r->verify.decisions[0] : &r->decisions;
 
 	return r->o->trace ? trace_write(r->o->trace, d, err) : 0;
+}
+
+static int take_picture(const struct run *r, struct error *err)
+{
+	return r->o->draw ? picture_write(1,
+				    &(struct picture){.header = r->replay.header,
+					    .tape = r->replay.reader,
+					    .decisions = &r->decisions,
+					    .moments = &r->moments},
+				    err)
+			  : 0;
 }
 
 static int take_report(struct run *r, int status, char **ret_report, struct error *err)
@@ -505,7 +521,8 @@ int run_execute(const struct run_options *o, run_say *say, int *ret_status, char
 		notes_add(&r.first.notes, REASON_TAPE_MISMATCH, r.replay.mismatch);
 	if (note)
 		notes_assume(&r.first.notes, REASON_CONTRACT_OVERRIDDEN, note);
-	if (take_written(&r, wants_report, err) < 0 || take_trace(&r, err) < 0)
+	if (take_written(&r, wants_report, err) < 0 || take_trace(&r, err) < 0 ||
+		take_picture(&r, err) < 0)
 		return -1;
 	ending = ending_of(&r);
 	*ret_status = ending_status(&ending);
