@@ -51,7 +51,7 @@ char *faults_text(const struct faults *f)
 		bytes_put(&text, more, strlen(more));
 	}
 	bytes_put_u8(&text, 0);
-	return (char *)take_ptr(text.data);
+	return mem_take(&text.data);
 }
 
 int faults_error(const struct faults *f, const char *what, struct error *err)

@@ -31,7 +31,7 @@ static char *replaced(const char *text, const char *from, const char *to)
 		bytes_put(&out, to, strlen(to));
 	}
 	bytes_put(&out, text, strlen(text) + 1);
-	return (char *)take_ptr(out.data);
+	return mem_take(&out.data);
 }
 
 static int write_file(int dir, const char *path, const char *text, struct error *err)

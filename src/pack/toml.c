@@ -237,7 +237,7 @@ static void mark_waiting(struct reading *r)
 
 	json_array_foreach(r->waiting, i, path)
 	{
-		const char *part[2 * TOML_DEPTH_MAX];
+		const char *part[2 * TOML_DEPTH_MAX] = {NULL};
 		char *steps[2 * TOML_DEPTH_MAX];
 
 		for (j = 0; j < json_array_size(path); j++)

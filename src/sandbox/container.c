@@ -71,8 +71,6 @@ static void bound_more(const struct container_more *more, struct contract *c)
 	if (more->open_files)
 		c->rlimits[RLIMIT_NOFILE_NUMBER] =
 			(struct contract_rlimit){more->open_files, more->open_files};
-	if (more->data_is_free)
-		c->rlimits[RLIMIT_DATA_NUMBER] = (struct contract_rlimit){UINT64_MAX, UINT64_MAX};
 	if (more->tmp_bytes)
 		c->tmp_bytes = more->tmp_bytes;
 }
@@ -272,8 +270,8 @@ static int on_event(void *arg, bool *ret_over, struct error *err)
 	return 0;
 }
 
-static int start(struct container *k, const struct contract *c, int tree, struct streams *s,
-	struct error *err)
+static int start(struct container *k, struct contract *c, const struct container_more *more,
+	struct streams *s, struct error *err)
 {
 	auto_conditions struct conditions cond = {.cpu = sched_getcpu()};
 	auto_bytes struct bytes text = {0};
@@ -296,8 +294,8 @@ static int start(struct container *k, const struct contract *c, int tree, struct
 			return -1;
 	if (launch_start(&(struct launch_spec){.contract = c,
 				 .state = state,
-				 .has_tree = tree >= 0,
-				 .tree = tree,
+				 .has_tree = more->has_tree,
+				 .tree = more->has_tree ? more->tree : -1,
 				 .supervisor = supervisor,
 				 .control = inside,
 				 .stdio = {s->guest[0], s->guest[1], s->guest[2]}},
@@ -305,6 +303,8 @@ static int start(struct container *k, const struct contract *c, int tree, struct
 		return -1;
 	streams_started(s);
 	cond.memory_watch = launch_needs_memory_watch(k->launch);
+	if (more->data_is_free && !cond.memory_watch)
+		c->rlimits[RLIMIT_DATA_NUMBER] = (struct contract_rlimit){UINT64_MAX, UINT64_MAX};
 	contract_encode(&text, c, &cond);
 	if (text.len > FRAME_PAYLOAD_MAX)
 		return error_set(err, ERR_LIMIT, "contract of %zu bytes", text.len);
@@ -361,8 +361,7 @@ int container_exec_more(const struct manifest *m, const struct container_more *m
 	*ret = (struct sandbox_result){
 		.was_deterministic = x->deterministic, .enforced = x->deterministic};
 	if (streams_open(&s, x, ret, err) < 0 || build_contract(m, more, cwd, x, &c, err) < 0 ||
-		choose_input(&s, &c, err) < 0 ||
-		start(&k, &c, more->has_tree ? more->tree : -1, &s, err) < 0)
+		choose_input(&s, &c, err) < 0 || start(&k, &c, more, &s, err) < 0)
 		return -1;
 	tell_degraded(&k, more);
 	s.timeout_ns = x->timeout_ns ? x->timeout_ns : m->timeout_seconds * UINT64_C(1000000000);

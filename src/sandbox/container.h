@@ -26,7 +26,8 @@ struct container_more {
 	int tree;
 	uint64_t cpu_seconds, file_bytes, tmp_bytes; /* 0: the contract's own */
 	uint64_t open_files;			     /* 0: the contract's own */
-	bool data_is_free; /* RLIMIT_DATA does not bound it: what is touched counts alone */
+	/* What is touched counts alone, without RLIMIT_DATA, where a control group bounds that. */
+	bool data_is_free;
 	/* Called once it runs, for each limit that is weaker than asked; may be NULL. */
 	void (*degraded)(void *arg, const char *detail);
 	void *arg;

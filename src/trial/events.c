@@ -438,15 +438,13 @@ int trial_events_reply(struct trial *t, const json_t *request, char **ret, struc
 	tail = str_format(
 		"],\"after\":%" PRIu64 ",\"more\":%s}}\n", r.after, r.is_full ? "true" : "false");
 	bytes_put(&out, tail, strlen(tail) + 1);
-	*ret = (char *)take_ptr(out.data);
+	*ret = mem_take(&out.data);
 	return step;
 }
 
 /* The trial's own marks, which count for nobody. */
 static void put_marks(struct trial *t)
 {
-	autofree char *text = NULL;
-
 	if (t->report->outcome != TRIAL_LIMITS_EXCEEDED)
 		return;
 	if (t->deadline_ns && str_has_prefix(t->report->detail, "the wall clock"))

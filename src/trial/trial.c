@@ -115,7 +115,8 @@ static int play_scenario(struct trial *t, struct error *err)
 	if (r != STEP_FAILED)
 		return r;
 	if (str_has_prefix(t->said, "MemoryError"))
-		return trial_over(t, TRIAL_LIMITS_EXCEEDED, "%s", t->said);
+		return trial_over(t, TRIAL_LIMITS_EXCEEDED,
+			"it took more memory than --memory allows: %s", t->said);
 	return trial_over(t, TRIAL_SCENARIO_FAILED, "%s", t->said);
 }
 
