@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -239,6 +240,20 @@ static int make_node(
 	return tree_dress(t, parent, tree_last(path), e, err);
 }
 
+/* The entry is this layer's, and so are the directories above it: an opaque mark leaves them. */
+static void own_add(struct archive_tree *t, const char *path)
+{
+	char part[PATH_MAX];
+
+	snprintf(part, sizeof(part), "%s", path);
+	for (char *end = part + strlen(part); end; end = strrchr(part, '/')) {
+		*end = '\0';
+		if (path_set_has(&t->own, part))
+			return;
+		path_set_add(&t->own, part);
+	}
+}
+
 static int apply_entry(
 	struct archive_tree *t, struct archive *a, struct archive_entry *e, struct error *err)
 {
@@ -257,7 +272,7 @@ static int apply_entry(
 	if (r != 0)
 		return r < 0 ? -1 : 0;
 	if (t->is_upper)
-		path_set_add(&t->own, path);
+		own_add(t, path);
 	if (target)
 		return make_link(t, path, target, err);
 	if (archive_entry_filetype(e) == AE_IFDIR)

@@ -190,6 +190,17 @@ static int make_opaque(struct archive_tree *t, const char *path, struct error *e
 	return 0;
 }
 
+static bool is_dir(struct archive_tree *t, const char *path)
+{
+	struct error err;
+	struct stat st;
+	int parent;
+
+	return tree_parent(t, path, false, &parent, &err) == 0 &&
+	       fstatat(parent, tree_last(path), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISDIR(st.st_mode);
+}
+
 int tree_whiteout(struct archive_tree *t, const char *path, struct error *err)
 {
 	const char *last = tree_last(path);
@@ -211,8 +222,11 @@ int tree_whiteout(struct archive_tree *t, const char *path, struct error *err)
 	if (!last[4] || strcmp(last + 4, ".") == 0 || strcmp(last + 4, "..") == 0)
 		return refuse(path, "which marks nothing as removed", err);
 	memcpy(target + (last - path), last + 4, strlen(last + 4) + 1);
-	if (!t->is_upper || path_set_has(&t->own, target))
+	if (!t->is_upper)
 		return 1;
+	/* What this layer has made stays, without what the layers below had in it. */
+	if (path_set_has(&t->own, target))
+		return is_dir(t, target) && make_opaque(t, target, err) < 0 ? -1 : 1;
 	/* What is not there need not go, nor does its directory have to be made. */
 	if (tree_parent(t, target, false, &parent, err) < 0)
 		return err->sys == ENOENT ? 1 : -1;

@@ -21,6 +21,7 @@ SOURCE = os.environ.get("SANDGLASS_SOURCE") or os.path.dirname(os.path.dirname(o
 SANDGLASS = os.environ.get("SANDGLASS") or os.path.join(BUILD, "sandglass")
 IMAGE = os.path.join(os.path.dirname(SANDGLASS), "sandglass-image.so")
 GIT = os.path.join(os.path.dirname(SANDGLASS), "sandglass-git.so")
+IMAGE = os.path.join(os.path.dirname(SANDGLASS), "sandglass-image.so")
 SUPERVISE = os.environ.get("SANDGLASS_SUPERVISE") or os.path.join(BUILD, "sandglass-supervise")
 # In no passwd file and no subuid range.
 PLAIN_UID = 61234
