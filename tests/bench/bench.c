@@ -23,6 +23,7 @@
 #include "evidence.h"
 #include "ledger.h"
 #include "network.h"
+#include "images.h"
 #include "process.h"
 #include "sessions.h"
 #include "snapshots.h"
@@ -321,6 +322,7 @@ int main(int argc, char **argv)
 	met = memory_row(&b) && met;
 	met = session_rows(&b) && met;
 	met = snapshot_rows(&b) && met;
+	met = image_rows(&b) && met;
 	met = evidence_rows(&b) && met;
 	met = ledger_rows(&b) && met;
 	met = network_rows(&b) && met;
