@@ -31,12 +31,19 @@ static size_t words_of(const char *name, char *const *words)
 
 const struct cli_command *cli_find(char *const *words, size_t *ret_used)
 {
+	const struct cli_command *found = NULL;
+
+	/* A command may have verbs besides: the longer name counts. */
+	*ret_used = 0;
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
-		*ret_used = words_of(commands[i]->name, words);
-		if (*ret_used)
-			return commands[i];
+		size_t used = words_of(commands[i]->name, words);
+
+		if (used <= *ret_used)
+			continue;
+		*ret_used = used;
+		found = commands[i];
 	}
-	return NULL;
+	return found;
 }
 
 const struct cli_command *cli_next_of_group(const char *group, size_t *pos)

@@ -232,6 +232,10 @@ void complete_words(char *const *words)
 		offer(&a, "--version", "the version");
 	} else if (!words[2] && cli_next_of_group(words[0], &pos)) {
 		offer_commands(&a, words[0]);
+		/* A command that has verbs besides. */
+		c = cli_find((char *const[]){words[0], NULL}, &used);
+		if (c)
+			complete_command(&a, c, words + used);
 	} else if ((c = cli_find(words, &used)) && words[used]) {
 		if (strcmp(c->name, "help") == 0 && words[2])
 			offer_commands(&a, words[1]);

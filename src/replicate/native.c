@@ -10,11 +10,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,7 +25,9 @@
 #include "base/temp.h"
 #include "config/supervisor.h"
 #include "crypto/digest.h"
+#include "image/image.h"
 #include "launch/idmap.h"
+#include "replicate/bounded.h"
 #include "replicate/runtime.h"
 #include "run/inputs.h"
 #include "run/one.h"
@@ -56,11 +57,69 @@ static void set_limits(struct contract *c, const struct claim_limits *l, bool bo
 			(struct contract_rlimit){l->output_bytes, l->output_bytes};
 }
 
+/* The image of the store, in use: nobody removes it meanwhile. */
+struct held {
+	struct images *store;
+	struct image image;
+};
+
+static void release(struct job *j)
+{
+	if (!j->held)
+		return;
+	image_finish(&j->held->image);
+	images_close(j->held->store);
+	free(j->held);
+	j->held = NULL;
+}
+
+static int hold_image(struct job *j, struct error *err)
+{
+	auto_image_ref struct image_ref ref = {0};
+
+	j->held = mem_alloc(sizeof(*j->held));
+	j->held->image.lock = -1;
+	if (image_ref_parse(j->image, &ref, err) < 0)
+		return error_wrap(err, "--image");
+	if (images_open(CAS_WRITE, &j->held->store, err) < 0 ||
+		image_find(j->held->store, &ref, &j->held->image, err) < 0)
+		return error_wrap(err, "--image (or give --rootfs DIR or --host-programs)");
+	if (image_use(j->held->store, &j->held->image, NULL, err) < 0)
+		return error_wrap(err, "--image");
+	return 0;
+}
+
+static const char *root_of(const struct job *j)
+{
+	return j->rootfs ? j->rootfs : j->held ? j->held->image.root : NULL;
+}
+
+static size_t count_of(char *const *list)
+{
+	size_t count = 0;
+
+	while (list && list[count])
+		count++;
+	return count;
+}
+
+/* The image's variables, then those of the claim, which may replace them. */
+static int add_environment(const struct job *j, struct contract *c, struct error *err)
+{
+	char **env = job_environment(j), **own = j->held ? j->held->image.config.env : NULL;
+	int r;
+
+	environment_init(c);
+	r = environment_add(c, (const char *const *)own, count_of(own), "image: env", err);
+	if (r == 0)
+		r = environment_add(c, (const char *const *)env, count_of(env), "environment", err);
+	job_environment_free(env);
+	return r;
+}
+
 static int build_contract(const struct job *j, struct contract *c, struct error *err)
 {
-	char **env = job_environment(j);
-	size_t count = 0;
-	int r;
+	const char *root = root_of(j);
 
 	contract_init(c);
 	c->deterministic = j->is_deterministic;
@@ -70,7 +129,7 @@ static int build_contract(const struct job *j, struct contract *c, struct error 
 		sizeof(c->entropy_key));
 	c->uid = c->gid = JOB_UID;
 	set_limits(c, &j->claim->limits, geteuid() != 0);
-	c->rootfs = j->rootfs ? mem_strdup(j->rootfs) : NULL;
+	c->rootfs = root ? mem_strdup(root) : NULL;
 	c->workdir = job_directory(j);
 	c->argv = mem_array(4, sizeof(*c->argv));
 	c->argv[0] = mem_strdup("sh");
@@ -80,17 +139,12 @@ static int build_contract(const struct job *j, struct contract *c, struct error 
 	add_bind(c, j->code, JOB_CODE, false);
 	add_bind(c, j->data, JOB_DATA, false);
 	add_bind(c, j->out, JOB_OUT, true);
-	environment_init(c);
-	while (env[count])
-		count++;
-	r = environment_add(c, (const char *const *)env, count, "environment", err);
-	job_environment_free(env);
-	if (r < 0 || (c->deterministic && inputs_cpu(c->cpu, err) < 0))
+	if (add_environment(j, c, err) < 0 || (c->deterministic && inputs_cpu(c->cpu, err) < 0))
 		return -1;
 	return contract_check(c, err);
 }
 
-static int prepare(const struct job *j, struct isolation *ret, struct error *err)
+static int prepare(struct job *j, struct isolation *ret, struct error *err)
 {
 	auto_contract struct contract c = {0};
 
@@ -99,8 +153,12 @@ static int prepare(const struct job *j, struct isolation *ret, struct error *err
 			"the claim needs a GPU, which --runtime native does not give");
 	if (j->claim->limits.cpus_milli != 1000)
 		isolation_degrade(ret, SETTING_CPUS, "one CPU, whatever is asked for");
-	if (!j->rootfs)
-		isolation_degrade(ret, SETTING_IMAGE, "the programs are the host's own");
+	if (j->rootfs)
+		isolation_degrade(ret, SETTING_IMAGE, "--rootfs: nobody verified the directory");
+	else if (j->has_host_programs)
+		isolation_degrade(ret, SETTING_IMAGE, "--host-programs: the host's own programs");
+	else if (hold_image(j, err) < 0)
+		return -1;
 	if (geteuid() != 0) {
 		isolation_degrade(ret, SETTING_OUTPUT_BYTES,
 			"without root each file is bounded, and their sum afterwards alone");
@@ -118,37 +176,9 @@ static char *command(const struct job *j)
 	return str_format("native: sh -c in %s of %s; %s read-only at " JOB_CODE
 			  ", %s read-only at " JOB_DATA ", %s at " JOB_OUT
 			  "; network none, user %d, memory %llu, pids %llu, time-out %llu s",
-		dir, j->rootfs ? j->rootfs : "the host's programs", j->code, j->data, j->out,
+		dir, root_of(j) ? root_of(j) : "the host's programs", j->code, j->data, j->out,
 		JOB_UID, (unsigned long long)l->memory_bytes, (unsigned long long)l->pids,
 		(unsigned long long)(l->timeout_ns / NUM_SECOND_NS));
-}
-
-/* A bounded file system over the output directory; *ret is its root. */
-static int mount_output(const struct job *j, int *ret, struct error *err)
-{
-	const struct claim_limits *l = &j->claim->limits;
-	/* Where this file system cannot be id-mapped (before Linux 6.3) the guest owns it anyway.
-	 */
-	struct idmap ids = idmap_choose();
-	static bool is_private;
-	autoclose int fd = -1;
-	char options[160];
-
-	if (!is_private &&
-		(unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0))
-		return error_sys(err, "make a mount namespace");
-	is_private = true;
-	/* The root of it is an inode too. */
-	snprintf(options, sizeof(options), "mode=0755,uid=%u,gid=%u,size=%llu,nr_inodes=%llu",
-		ids.uid, ids.gid, (unsigned long long)l->output_bytes,
-		(unsigned long long)l->output_files + 1);
-	if (mount("output", j->out, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
-		return error_sys(err, "mount the output");
-	fd = open(j->out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return error_sys(err, "open the output");
-	*ret = take_fd(fd);
-	return 0;
 }
 
 /* The end of what it said on standard error, in one line. */
@@ -167,7 +197,7 @@ static void take_said(int spool, struct execution *e)
 	snprintf(e->detail, sizeof(e->detail), "%.250s", safe);
 }
 
-/* As root nobody else has the one place that is writable: mount_output. */
+/* As root nobody else has the one place that is writable: bounded.h. */
 static bool is_nothing(enum reason r)
 {
 	return geteuid() == 0 && r == REASON_SHARED_WITH_OUTSIDE;
@@ -302,10 +332,13 @@ static int run(
 	const struct job *j, struct isolation *isolation, struct execution *ret, struct error *err)
 {
 	auto_execution struct execution e = {.output = -1};
+	/* Where this file system cannot be id-mapped (before Linux 6.3) the guest owns it anyway.
+	 */
+	struct idmap ids = idmap_choose();
 	int r;
 
 	if (geteuid() == 0) {
-		if (mount_output(j, &e.output, err) < 0)
+		if (bounded_mount(j, true, ids.uid, ids.gid, &e.output, err) < 0)
 			return -1;
 	} else {
 		e.output_is_out = true;
@@ -315,8 +348,8 @@ static int run(
 	}
 	r = run_once(j, isolation, &e, err);
 	/* It lives on as long as its descriptor does. */
-	if (!e.output_is_out && umount2(j->out, MNT_DETACH) < 0 && r == 0)
-		return error_sys(err, "unmount the output");
+	if (!e.output_is_out && bounded_unmount(j, r < 0 ? NULL : err) < 0)
+		return -1;
 	if (r < 0)
 		return -1;
 	*ret = e;
@@ -327,7 +360,9 @@ static int run(
 const struct runtime runtime_native = {
 	.name = "native",
 	.summary = "our own container; needs no daemon",
+	.can_hold = true,
 	.prepare = prepare,
+	.release = release,
 	.command = command,
 	.run = run,
 };

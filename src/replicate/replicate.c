@@ -385,13 +385,49 @@ static int begin(struct work *w, struct violations *faults, struct error *err)
 	return joblog_add(&w->log, "started", start, err);
 }
 
-int replicate(const struct replicate_options *o, struct replication *ret, struct violations *faults,
-	struct error *err)
+static int execute(struct work *w, struct job *job, struct replication *ret, struct error *err)
+{
+	if (hardware_check(&w->claim, err) < 0 ||
+		w->runtime->prepare(job, &w->isolation, err) < 0 || check_inputs(w, err) < 0)
+		return -1;
+	if (w->findings.worst == FINDINGS)
+		check_working_dir(w);
+	if (w->findings.worst == FINDINGS && w->o->is_dry) {
+		ret->command = w->runtime->command(job);
+		return 0;
+	}
+	if (w->findings.worst == FINDINGS && run_all(w, job, err) < 0)
+		return -1;
+	return conclude(w, ret, err);
+}
+
+/* What goes with some runtimes alone. */
+static int check_options(const struct work *w, struct error *err)
+{
+	const struct replicate_options *o = w->o;
+
+	if (o->is_deterministic && !w->runtime->can_hold)
+		return error_set(err, ERR_USAGE,
+			"--deterministic: only --runtime native holds clock, randomness and order");
+	if ((o->rootfs || o->has_host_programs) && w->runtime->dialect)
+		return error_set(err, ERR_USAGE,
+			"--rootfs and --host-programs are for --runtime native; this one has "
+			"images");
+	if (o->rootfs && o->has_host_programs)
+		return error_set(err, ERR_USAGE, "either --rootfs or --host-programs");
+	return 0;
+}
+
+int replicate(const struct replicate_options *o, struct replication *ret,
+	struct violations *violations, struct error *err)
 {
 	struct work CLEANUP(work_finish) w = {.o = o, .out_fd = -1, .log = {.fd = -1}};
+	autofree char *rootfs = NULL;
 	struct job job;
+	int r;
 
-	if (begin(&w, faults, err) < 0)
+	if (begin(&w, violations, err) < 0 || check_options(&w, err) < 0 ||
+		(o->rootfs && real_dir("rootfs", o->rootfs, &rootfs, err) < 0))
 		return -1;
 	job = (struct job){.claim = &w.claim,
 		.code = w.code,
@@ -399,18 +435,12 @@ int replicate(const struct replicate_options *o, struct replication *ret, struct
 		.out = w.out,
 		.out_fd = w.out_fd,
 		.image = o->image,
-		.rootfs = o->rootfs,
-		.is_deterministic = o->is_deterministic};
-	if (hardware_check(&w.claim, err) < 0 || w.runtime->prepare(&job, &w.isolation, err) < 0 ||
-		check_inputs(&w, err) < 0)
-		return -1;
-	if (w.findings.worst == FINDINGS)
-		check_working_dir(&w);
-	if (w.findings.worst == FINDINGS && o->is_dry) {
-		ret->command = w.runtime->command(&job);
-		return 0;
-	}
-	if (w.findings.worst == FINDINGS && run_all(&w, &job, err) < 0)
-		return -1;
-	return conclude(&w, ret, err);
+		.rootfs = rootfs,
+		.has_host_programs = o->has_host_programs,
+		.is_deterministic = o->is_deterministic,
+		.runtime = w.runtime};
+	r = execute(&w, &job, ret, err);
+	if (w.runtime->release)
+		w.runtime->release(&job);
+	return r;
 }

@@ -27,7 +27,8 @@ struct replicate_options {
 	const char *job_id, *log, *record;
 	const char *version; /* of this program */
 	bool is_deterministic, allows_extra_data, is_dry;
-	uint64_t repeat; /* 0: once */
+	bool has_host_programs; /* native: the host's own in the place of an image's */
+	uint64_t repeat;	/* 0: once */
 	inputs_progress *progress;
 };
 

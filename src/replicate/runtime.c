@@ -49,7 +49,8 @@ void execution_finish(struct execution *e)
 	*e = (struct execution){.output = -1};
 }
 
-static const struct runtime *const runtimes[] = {&runtime_native};
+static const struct runtime *const runtimes[] = {
+	&runtime_native, &runtime_docker, &runtime_podman, &runtime_nerdctl, &runtime_runsc};
 
 int runtime_find(const char *name, const struct runtime **ret, struct error *err)
 {

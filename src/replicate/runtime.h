@@ -35,14 +35,21 @@ void isolation_degrade(struct isolation *i, enum setting s, const char *fmt, ...
 #define JOB_OUT "/work/out"
 enum { JOB_UID = 10001 };
 
+struct runtime;
+struct held;
+
 /* What is to be run; all borrowed, directories real and absolute. */
 struct job {
 	const struct claim *claim;
 	const char *code, *data, *out;
-	int out_fd;	    /* the directory `out` itself, whatever is mounted over it */
-	const char *image;  /* REF@sha256:... */
-	const char *rootfs; /* native: the directory that becomes / */
+	int out_fd;		/* the directory `out` itself, whatever is mounted over it */
+	const char *image;	/* REF@sha256:... */
+	const char *rootfs;	/* native: the directory that becomes /; NULL: what the image is
+				   unpacked to */
+	bool has_host_programs; /* native: the host's own in the place of an image */
 	bool is_deterministic;
+	const struct runtime *runtime;
+	struct held *held; /* of the runtime, from prepare to release */
 };
 
 enum end { END_EXITED, END_SIGNALLED, END_OOM, END_TIMED_OUT, END_NOT_STARTED, END_DEADLOCKED };
@@ -64,11 +71,16 @@ void execution_finish(struct execution *e);
 
 struct runtime {
 	const char *name, *summary;
+	bool can_hold;		  /* it has --deterministic */
+	const char *dialect;	  /* of a container runtime: whose command line it is */
+	const char *const *extra; /* words of its own for that, NULL-terminated; or NULL */
 	/*
 	 * Looks whether the job can be run here and fills what will not hold of the settings. An
 	 * error is the operator's.
 	 */
-	int (*prepare)(const struct job *j, struct isolation *ret, struct error *err);
+	int (*prepare)(struct job *j, struct isolation *ret, struct error *err);
+	/* Lets go of what prepare holds; NULL: nothing. */
+	void (*release)(struct job *j);
 	/* The command that run would make, a line (caller frees); starts nothing. */
 	char *(*command)(const struct job *j);
 	/*
@@ -79,7 +91,8 @@ struct runtime {
 		struct error *err);
 };
 
-extern const struct runtime runtime_native;
+extern const struct runtime runtime_native, runtime_docker, runtime_podman, runtime_nerdctl,
+	runtime_runsc;
 /* ERR_USAGE lists those that there are. */
 MUST_CHECK int runtime_find(const char *name, const struct runtime **ret, struct error *err);
 

@@ -9,8 +9,10 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import ENV, SANDGLASS, Tap, require_programs  # noqa: E402,F401
+from harness import ENV as PLAIN, SANDGLASS, Tap, require_programs  # noqa: E402,F401
 
+# A daemon of the test's own is where DOCKER_HOST says.
+ENV = dict(PLAIN, **{k: os.environ[k] for k in ("DOCKER_HOST",) if k in os.environ})
 IMAGE = "sha256:" + hashlib.sha256(b"an image").hexdigest()
 RESULTS = 'printf \'{"t": 1.5}\' >"$DOTLAB_OUT_DIR/results.json"'
 TARGET = {"name": "t", "value": 1.5, "tolerance": {"absolute": 0.25}}
@@ -79,10 +81,12 @@ class Claim:
         """(status, record or None, what it said)."""
         with open(self.join("manifest.json"), "w", encoding="utf-8") as f:
             json.dump(self.manifest, f)
+        if "--runtime" not in options and "--rootfs" not in options:
+            options += ("--host-programs",)
         done = subprocess.run(
             [*as_user, *program, self.join("manifest.json"), "--code-dir", self.join("code"), "--data-dir",
              self.join("data"), "--out-dir", self.join("out"), "--image", image, "--json", *options],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env or ENV, timeout=seconds,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict({"SANDGLASS_HOME": self.join("home")}, **(env or ENV)), timeout=seconds,
             cwd=self.path, check=False)
         text = done.stdout.decode()
         record = json.loads(text) if text.startswith("{") else None
