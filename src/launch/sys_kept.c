@@ -110,14 +110,15 @@ static int open_boot(const char *state, char **ret_path)
 	return take_fd(dir);
 }
 
-/* As the caller's own set-up would have left it: whose it is, and that nobody may write. */
+/* As the caller's own set-up would have left it: whose it is, and that nobody may write. A file
+ * system that does not count the links of directories would be seen by it. */
 static bool is_whole(int dir, const char *name, uid_t uid, gid_t gid)
 {
 	struct stat st;
 
 	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
 	       st.st_uid == uid && st.st_gid == gid && (st.st_mode & 07777) == DIR_MODE &&
-	       st.st_mtim.tv_sec == TIME_LATE;
+	       st.st_mtim.tv_sec == TIME_LATE && st.st_nlink > 2;
 }
 
 /* Owner and times of everything below, then of itself. Takes the descriptor. */

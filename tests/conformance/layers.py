@@ -37,7 +37,7 @@ class Place:
         self.mode, self.dir = mode, scratch.mkdir(f"place-{mode}", mode)
         self.home = os.path.join(self.dir, "home")
         self.program = scratch.join("bin", "sandglass")
-        for how in ("overlay", "auto"):
+        for how in ("overlay", "auto", "copy"):
             with open(os.path.join(self.dir, how), "w", encoding="ascii") as f:
                 json.dump({"options": {"fork": how}}, f)
 
@@ -194,4 +194,5 @@ def main():
     tap.finish()
 
 
-main()
+if __name__ == "__main__":
+    main()
