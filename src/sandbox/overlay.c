@@ -284,6 +284,7 @@ static int holder_open(const char *line, int64_t *ret_pid)
 /* Joins the first that can be; those that live go into *living. 1: joined, 0: none is there. */
 static int join_one(struct overlay *o, char *text, struct bytes *living)
 {
+	const struct laying unused = {0};
 	int joined = 0;
 
 	for (char *line = text, *next; *line; line = next) {
@@ -301,7 +302,7 @@ static int join_one(struct overlay *o, char *text, struct bytes *living)
 		bytes_put(living, line, strlen(line));
 		bytes_put(living, "\n", 1);
 		/* One that ends at this moment is none to join. */
-		if (!joined && start(&made, NULL, pidfd, &why) == 0) {
+		if (!joined && start(&made, &unused, pidfd, &why) == 0) {
 			*o = made;
 			made = (struct overlay){.tree = -1, .link = -1};
 			joined = 1;

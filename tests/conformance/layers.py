@@ -120,7 +120,7 @@ def side_by_side(p):
             time.sleep(0.02)
         p.ok("write", one, "d/old", "-", stdin=b"new\n")
         p.ok("write", one, "d/sign", "-", stdin=b"sign\n")
-        p.sh(one, "cat d/here && echo end >d/.end && mv d/.end d/end && rm d/old")
+        p.sh(one, "cat d/here && rm d/old && echo end >d/.end && mv d/.end d/end")
         out = waiting.communicate(timeout=30)[0].decode()
     finally:
         waiting.kill()
