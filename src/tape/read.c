@@ -25,7 +25,8 @@
 #include "tape/frame.h"
 #include "tape/place.h"
 
-enum { WINDOW = 1024 * 1024 };
+/* What fits into the cache is summed as fast as it is copied. */
+enum { WINDOW = 256 * 1024 };
 
 struct tape_reader {
 	int fd;

@@ -29,6 +29,7 @@
 #include "snapshots.h"
 #include "project.h"
 #include "stops.h"
+#include "tapes.h"
 
 enum { ARGS_MAX = 40, ROUNDS = 15 };
 
@@ -324,6 +325,7 @@ int main(int argc, char **argv)
 	met = snapshot_rows(&b) && met;
 	met = image_rows(&b) && met;
 	met = evidence_rows(&b) && met;
+	met = tapes_rows(&b) && met;
 	met = ledger_rows(&b) && met;
 	met = network_rows(&b) && met;
 	calls_table(&b);
