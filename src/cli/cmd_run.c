@@ -9,8 +9,14 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/evidence.h"
+#include "cli/saved.h"
 #include "cli/signed.h"
 #include "run/run.h"
+
+struct values {
+	struct run_options o; /* first: AT is of it */
+	struct cli_saved saved;
+};
 
 #define AT(field) offsetof(struct run_options, field)
 
@@ -104,6 +110,17 @@ static const struct cli_option options[] = {
 		"Exit status, output, files written and every decision taken are compared. The "
 		"output of the first run is printed once. On a difference the first one is named "
 		"and the status is 122."},
+	{"save", CLI_TEXT, "LABEL", "save it as a run of the ledger, with what came from outside",
+		offsetof(struct values, saved.label),
+		"The run's id is said on standard error. sandglass-runs(1) forks it at a record of "
+		"its tape."},
+	{"from", CLI_TEXT, "RUN",
+		"go on from where this saved run, or a fork of one, ends: replay, then live",
+		offsetof(struct values, saved.from),
+		"The command and all that decides the run are the saved run's; a command that is "
+		"given has to be the same. What comes in from there on is appended to the run."},
+	{"store", CLI_TEXT, "FILE", "the ledger of --save and --from; default: the user's own",
+		offsetof(struct values, saved.runs.store)},
 	{"sched-seed", CLI_NUMBER, "N", "another order of tasks, the same every time for one N",
 		AT(sched_seed)},
 	{"switches", CLI_TEXT, "LIST",
@@ -152,25 +169,31 @@ static int write_receipt(
 
 static int run(void *values, char **argv)
 {
-	struct run_options *o = values;
+	struct values *v = values;
+	struct run_options *o = &v->o;
+	struct cli_saved_run CLEANUP(cli_saved_finish) saved = {0};
 	autofree char *text = NULL;
 	auto_key struct key *key = NULL;
 	struct error err = {0};
 	int status = 0, r;
 
 	o->argv = argv;
-	if (!argv[0] && !o->image) {
+	if (!argv[0] && !o->image && !v->saved.from) {
 		cli_say("no command to run; for example: sandglass run -- date");
 		return 125;
 	}
 	/* Who cannot sign learns it before the run, not after it. */
 	if (o->receipt && !o->print_contract && !o->dry_run && cli_signing_key(&key, &err) < 0)
 		return cli_fail(&err, 125);
+	if (cli_saved_begin(&v->saved, o, &saved, &err) < 0)
+		return cli_fail(&err, 125);
 	r = o->print_contract ? run_contract_text(o, cli_say, &text, &err)
 	    : o->dry_run      ? run_command_text(o, cli_say, &text, &err)
 			      : run_execute(o, cli_say, &status, &text, &err);
 	if (r == 0 && key && text)
 		r = write_receipt(o->receipt, key, text, &err);
+	if (r == 0)
+		r = cli_saved_end(&saved, &err);
 	if (r < 0)
 		return cli_fail(&err, error_status(&err));
 	if (o->print_contract || o->dry_run)
@@ -199,7 +222,7 @@ const struct cli_command command_run = {
 		   "  125  wrong usage, set-up failed, or the supervisor died\n"
 		   "  126  the program cannot be executed          127  it was not found\n",
 	.options = options,
-	.size = sizeof(struct run_options),
+	.size = sizeof(struct values),
 	.json = AT(json),
 	.run = run,
 	.usage_status = 125,

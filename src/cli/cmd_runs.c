@@ -4,16 +4,19 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/runs.h"
 #include "cli/session.h"
 #include "cli/store.h"
+#include "history/history.h"
 #include "ledger/lines.h"
 #include "runtime/runtime.h"
 
@@ -45,7 +48,10 @@ static const struct cli_option append_options[] = {
 };
 static const struct cli_option fork_options[] = {
 	CLI_RUNS_OPTIONS(runs),
-	{"at", CLI_TEXT, "EVENT", "the last event to share; default: the last there is", AT(at)},
+	{"at", CLI_TEXT, "EVENT", "the last event to share; default: the last there is", AT(at),
+		"Of a run that 'sandglass run --save' has saved it may be the number of a record; "
+		"0 is "
+		"its beginning."},
 	{"label", CLI_TEXT, "TEXT", "a name for people", AT(label)},
 	{0},
 };
@@ -75,17 +81,35 @@ static int run_new(void *values, char **argv)
 	return 0;
 }
 
+/* A number is a record's, of a run that was saved: its event takes the number's place. */
+static int find_ordinal(struct ledger *l, const char *run, char **at, struct error *err)
+{
+	uint64_t ordinal;
+	char *id;
+
+	if (!*at || strspn(*at, "0123456789") != strlen(*at))
+		return 0;
+	if (num_parse_u64(*at, INT64_MAX - 1, &ordinal, err) < 0 ||
+		history_event(l, run, ordinal, &id, err) < 0)
+		return -1;
+	free(*at);
+	*at = id;
+	return 0;
+}
+
 static int run_fork(void *values, char **argv)
 {
 	const struct values *v = values;
 	auto_ledger struct ledger *l = NULL;
+	autofree char *at = v->at ? mem_strdup(v->at) : NULL;
 	char id[LEDGER_ULID];
 	struct error err;
 
 	if (!cli_words_are(argv, 1, 1, "runs fork RUN [--at EVENT]"))
 		return STATUS_USAGE;
 	if (cli_runs_open(&v->runs, LEDGER_EXISTING, &l, &err) < 0 ||
-		ledger_fork(l, argv[0], v->at, v->label, id, &err) < 0)
+		find_ordinal(l, argv[0], &at, &err) < 0 ||
+		ledger_fork(l, argv[0], at, v->label, id, &err) < 0)
 		return cli_runs_fail(&err);
 	cli_print_one(v->json, "run", id);
 	return 0;

@@ -58,6 +58,8 @@ class Store:
     def __init__(self):
         self.top = tempfile.mkdtemp(prefix="sandglass-runs.")
         self.path = os.path.join(self.top, "store.db")
+        self.cwd = os.path.join(self.top, "cwd")
+        os.mkdir(self.cwd)
 
     def close(self):
         shutil.rmtree(self.top)
@@ -233,7 +235,7 @@ def nothing_is_made_by_asking(s):
     for verb, *words in (("list",), ("show", "x"), ("events", "x"), ("append", "x"), ("fork", "x"), ("graph",),
                          ("verify",), ("compact", "x"), ("export", "x"), ("diff", "x", "y")):
         problems += refused(s.runs(verb, *words, text=""), 1, "No such file")
-    if os.listdir(s.top):
+    if os.listdir(s.top) != ["cwd"]:
         problems.append(f"there is {os.listdir(s.top)}")
     with open(s.path, "w", encoding="utf-8") as f:
         f.write("no ledger")
@@ -402,6 +404,75 @@ def what_is_wrong_in_a_foreign_store_is_said(s):
     problems += refused(s.runs("fork", "ORPHAN"), 1, "no run 'ORPHAN'")
     done = s.runs("events", RUN)
     return problems + same("events", (done.status, b"evt_007" in done.err), (1, True))
+
+
+# Runs of the sandbox.
+
+PROGRAM = 'echo start; for i in 1 2 3; do read a; echo "got $a"; sleep 1; done; date +%s'
+
+
+def talk(s, options, words, known=()):
+    """`sandglass run`, given one word after the other as each is answered: its output and what it said."""
+    argv = [SANDGLASS, "run", "--store", s.path, *options]
+    with subprocess.Popen(argv, cwd=s.cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env={"HOME": s.top, "PATH": os.environ["PATH"], "TMPDIR": s.top}) as p:
+        out = p.stdout.readline()
+        for _ in known:
+            out += p.stdout.readline()
+        for word in words:
+            p.stdin.write(word.encode() + b"\n")
+            p.stdin.flush()
+            out += p.stdout.readline()
+        p.stdin.close()
+        out += p.stdout.read()
+        err = p.stderr.read().decode()
+    return out.decode().split("\n"), err, p.returncode
+
+
+@case
+def a_saved_run_is_forked_at_a_record_and_goes_on_live(s):
+    command = ["--", "sh", "-c", PROGRAM]
+    out, err, status = talk(s, ["--save", "first", *command], ["one", "two", "three"])
+    clock = out[-2]
+    problems = same("the run", (out[:4], status), (["start", "got one", "got two", "got three"], 0))
+    if "saved as run " not in err:
+        return problems + [f"no run was saved: {err}"]
+    name = err.split("saved as run ")[1].split()[0]
+    types = [json.loads(line)["type"] for line in s.ok("events", name, "--json").splitlines()]
+    problems += same("its events", types, ["tape.header"] + ["tape.input"] * 3 + ["tape.outcome"])
+    before = s.ok("events", name, "--json")
+    fork = s.ok("fork", name, "--at", "1")
+    out, err, status = talk(s, ["--from", fork, *command], ["zwei", "drei"], known=["one"])
+    problems += same("from there on", (out[:4], status), (["start", "got one", "got zwei", "got drei"], 0))
+    problems += same("the clock", out[-2], clock)
+    problems += same("its own", len(s.ok("events", fork, "--own").splitlines()), 3)
+    problems += same("the parent", s.ok("events", name, "--json"), before)
+    # The fork's fork goes on without a command, and with nothing more to come in.
+    again = s.ok("fork", fork, "--at", "2")
+    out, err, status = talk(s, ["--from", again], [], known=["one", "zwei"])
+    problems += same("of the fork's fork", (out[:4], status), (["start", "got one", "got zwei", "got "], 0))
+    problems += refused(s.runs("fork", name, "--at", "9"), 1, "no record 9")
+    problems += same("left behind", [n for n in os.listdir(s.top) if n.startswith("sandglass-saved")], [])
+    return problems + same("verify", s.ok("verify"), "intact")
+
+
+@case
+def what_cannot_go_on_is_refused_before_it_starts(s):
+    other = s.begin(1)
+    env = {"HOME": s.top, "TMPDIR": s.top}
+    done = run([SANDGLASS, "run", "--save", "x", "--store", s.path, "--", "true"], cwd=s.cwd, env=env)
+    saved = done.err.decode().split("saved as run ")[1].split()[0]
+    problems = []
+    for words, text in ((["--from", other], "none that"), (["--from", "nobody"], "no run"),
+                        (["--from", saved, "--", "false"], "another command"),
+                        (["--from", saved, "--epoch", "5"], "the rest is the saved run's"),
+                        (["--save", "x", "--no-determinism", "--", "true"], "can be recorded")):
+        done = run([SANDGLASS, "run", "--store", s.path, *words], cwd=s.cwd, env=env)
+        problems += refused(done, 125, text)
+    done = run([SANDGLASS, "run", "--store", s.path, "--", "true"], cwd=s.cwd, env=env)
+    problems += refused(done, 125, "--store goes with")
+    problems += refused(s.runs("fork", other, "--at", "1"), 2, "none that")
+    return problems + same("left behind", [n for n in os.listdir(s.top) if n.startswith("sandglass-saved")], [])
 
 
 def main():
