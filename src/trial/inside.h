@@ -6,6 +6,7 @@
 #include "codec/json.h"
 #include "ledger/ledger.h"
 #include "pack/pack.h"
+#include "runtime/graph.h"
 #include "trial/tree.h"
 #include "trial/trial.h"
 #include "trial/worker.h"
@@ -51,7 +52,9 @@ struct trial {
 	size_t old_count, old_taken;
 	uint64_t deadline_ns; /* 0: none */
 	uint64_t nonces;
-	char *said; /* why the last call failed */
+	char *said;	     /* why the last call failed */
+	struct graph *graph; /* NULL until somebody asks; then with so many of events */
+	size_t projected;
 };
 
 struct player *trial_candidate(struct trial *t);
@@ -90,6 +93,9 @@ MUST_CHECK int trial_append(struct trial *t, const char *type, char *payload, co
 MUST_CHECK int trial_idle(struct trial *t, struct error *err);
 /* The answer to an "events" request; the caller owns *ret. */
 MUST_CHECK int trial_events_reply(
+	struct trial *t, const json_t *request, char **ret, struct error *err);
+/* objects.c: the answer to an "objects" request; STEP_FAILED: err says why there is none. */
+MUST_CHECK int trial_objects_reply(
 	struct trial *t, const json_t *request, char **ret, struct error *err);
 /* Once every program is gone: all in one transaction, and the report's numbers. */
 MUST_CHECK int trial_commit(struct trial *t, struct error *err);

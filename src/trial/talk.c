@@ -178,6 +178,17 @@ static int do_events(
 	return r == 0 ? tell(t, c->player, line, err) : r;
 }
 
+static int do_objects(
+	struct trial *t, const struct call *c, const json_t *request, struct error *err)
+{
+	autofree char *line = NULL;
+	int r = trial_objects_reply(t, request, &line, err);
+
+	if (r == STEP_FAILED)
+		return tell_word(t, c->player, "refused", err->msg, err);
+	return r == 0 ? tell(t, c->player, line, err) : r;
+}
+
 static int do_idle(struct trial *t, const struct call *c, struct error *err)
 {
 	int r;
@@ -198,6 +209,8 @@ static int serve(struct trial *t, const struct call *c, const json_t *m, struct 
 		return do_append(t, c, v, err);
 	if ((v = json_object_get(m, "events")))
 		return do_events(t, c, v, err);
+	if ((v = json_object_get(m, "objects")))
+		return do_objects(t, c, v, err);
 	if (json_object_get(m, "idle"))
 		return do_idle(t, c, err);
 	/* An answer with another nonce comes from somebody who was not called. */

@@ -207,6 +207,7 @@ static void trial_finish(struct trial *t)
 	free(t->old);
 	free(t->host);
 	free(t->said);
+	graph_cleanup(&t->graph);
 	tree_close(&t->tree);
 	ledger_cleanup(&t->ledger);
 }

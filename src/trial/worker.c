@@ -267,7 +267,7 @@ static int receive(struct worker *w, struct error *err)
 	ssize_t n;
 
 	(void)err;
-	if (w->taken) {
+	if (w->taken && w->in.data) {
 		memmove(w->in.data, w->in.data + w->taken, w->in.len - w->taken);
 		w->in.len -= w->taken;
 		w->taken = 0;
@@ -290,7 +290,7 @@ int worker_hear(struct worker *w, uint64_t deadline_ns, const char **ret, size_t
 		size_t len = w->in.len - w->taken;
 		unsigned char *from = w->in.data ? w->in.data + w->taken : NULL;
 		unsigned char *end =
-			len > looked ? memchr(from + looked, '\n', len - looked) : NULL;
+			from && len > looked ? memchr(from + looked, '\n', len - looked) : NULL;
 
 		if (end) {
 			*end = '\0';

@@ -12,8 +12,9 @@
 #include "base/str.h"
 #include "ledger/ledger.h"
 #include "runtime/runtime.h"
+#include "trials.h"
 
-enum { MS = 1000000, BATCH = 10000, SHORT = 50000, LONG = 5000000, FORKS = 20 };
+enum { MS = 1000000, BATCH = 10000, TINY = 1000, SHORT = 50000, LONG = 5000000, FORKS = 20 };
 
 /* Two thirds make objects, one third patches them: a run that a program of this kind writes. */
 static void fill_batch(struct ledger_new list[BATCH], char texts[BATCH][200], uint64_t first)
@@ -53,11 +54,12 @@ static uint64_t make_run(struct ledger *l, uint64_t count, char id[LEDGER_ULID])
 	must(ledger_run_new(l, NULL, NULL, id, &e), &e);
 	must(ledger_writer_open(l, id, &w, &e), &e);
 	for (uint64_t n = 0; n < count; n += BATCH) {
+		size_t some = count - n < BATCH ? (size_t)(count - n) : BATCH;
 		uint64_t from;
 
 		fill_batch(list, texts, n);
 		from = clock_host_ns();
-		must(ledger_append(w, list, BATCH, false, &e), &e);
+		must(ledger_append(w, list, some, false, &e), &e);
 		spent += clock_host_ns() - from;
 	}
 	return spent;
@@ -123,7 +125,7 @@ bool ledger_rows(const struct bench *b)
 {
 	autofree char *path = str_format("%s/ledger.db", b->dir);
 	auto_ledger struct ledger *l = NULL;
-	char small[LEDGER_ULID], large[LEDGER_ULID];
+	char tiny[LEDGER_ULID], small[LEDGER_ULID], large[LEDGER_ULID];
 	struct error e = {0};
 	uint64_t spent;
 	bool met;
@@ -135,7 +137,9 @@ bool ledger_rows(const struct bench *b)
 	met = fork_row(l, small, SHORT, "a run of 50,000 events forked") && met;
 	met = fork_row(l, large, LONG, "a run of 5,000,000 events forked") && met;
 	met = load_row(l, small) && met;
+	make_run(l, TINY, tiny);
 	ledger_cleanup(&l);
+	met = trial_rows(b, path, (const char *const[]){tiny, small, large}) && met;
 	unlink(path);
 	return met;
 }

@@ -336,6 +336,26 @@ def a_recorded_segment_is_replayed(top):
     return problems + ([] if replies == ["hello, hello", "hello, what's on today?", "hello, thanks"] else [replies])
 
 
+def objects_are_what_the_events_say(top):
+    """Those of the past and those of the trial; an event that is none is refused, and the trial goes on."""
+    def made(number, kind="task"):
+        whole = {"id": f"{kind}#{number}", "type": kind, "data": {"n": number}, "version": 1}
+        return {"object": whole, "id": whole["id"]}
+    store = os.path.join(top.path, "second")
+    os.mkdir(store)
+    second = Top(store, [("object.created", made(i)) for i in range(1, 151)] + [("object.created", made(151, "claim")), ("object.removed", {"id": "task#7"})])
+    body = (f"runtime.append('object.created', {made(200)!r})\n"
+            "runtime.append('seen', {'tasks': [o['data']['n'] for o in runtime.objects('task')], 'all': len(list(runtime.objects()))})\n"
+            "runtime.append('object.created', {'n': 1})\n"
+            "try:\n    list(runtime.objects())\nexcept Exception as problem:\n    runtime.append('refused', {'why': str(problem)})")
+    report = second.scenario(body)
+    rows = {r[1]: json.loads(r[4]) for r in second.rows(report["fork_run_id"])[152:]}
+    problems = expect(report, "completed", behavior_failures=0)
+    if not problems and (sorted(rows["seen"]["tasks"]) != [i for i in range(1, 151) if i != 7] + [200] or rows["seen"]["all"] != 151 or not rows["refused"]["why"]):
+        problems.append(rows)
+    return problems
+
+
 def what_the_run_had_left_is_done(top):
     """Behaviors are called on events behind the last idle mark that nobody has taken."""
     store = os.path.join(top.path, "second")
@@ -461,7 +481,7 @@ def the_examples_are_packs(_top):
 CASES = [a_good_pack_completes, a_fork_has_its_lineage, pins_are_demanded, manifests_are_compared_with_the_code, a_scenario_that_fails_says_so,
          behavior_failures_of_the_trial_alone_are_counted, events_are_counted_as_they_are_appended, the_wall_clock_ends_everything, nobody_outlives_a_trial,
          a_forged_end_is_no_end, imports_that_fail_are_told, output_is_captured_and_no_more, memory_and_time_are_bounded, the_environment_is_closed,
-         nothing_else_is_there, what_was_hashed_is_what_runs, packs_work_together, a_recorded_segment_is_replayed, what_the_run_had_left_is_done,
+         nothing_else_is_there, what_was_hashed_is_what_runs, packs_work_together, a_recorded_segment_is_replayed, objects_are_what_the_events_say, what_the_run_had_left_is_done,
          a_report_is_written_and_signed, wrong_lines_are_told, preflight_starts_a_child, a_killed_trial_leaves_the_parent_as_it_was, a_killed_child_is_told,
          a_deterministic_trial_repeats, the_examples_are_packs]
 

@@ -38,6 +38,16 @@ class Runtime:
                 return
             after = found["after"]
 
+    def objects(self, object_type=None):
+        """What objects there are, by their ids."""
+        after = {}
+        while True:
+            found = self.ask({"objects": {**after, **({"type": object_type} if object_type else {})}})
+            yield from found["objects"]
+            if not found["more"]:
+                return
+            after = {"after": found["objects"][-1]["id"]}
+
     def run_until_idle(self):
         """Behaviors do what there is to do."""
         self.ask({"idle": {}})
