@@ -40,10 +40,11 @@ static int open_one(const struct dialect *d, struct oci *ret, struct error *err)
 int oci_check(const struct oci *r, char **ret_version, struct error *err)
 {
 	auto_words struct words ask = {0};
+	struct error why;
 
 	cmdline_ask(r, r->dialect->version, NULL, &ask);
-	if (client_ask(ask.items, ret_version, err) < 0)
-		return error_set(err, ERR_UNSUPPORTED, "%s; %s", err->msg, r->dialect->start);
+	if (client_ask(ask.items, ret_version, &why) < 0)
+		return error_set(err, ERR_UNSUPPORTED, "%.380s; %s", why.msg, r->dialect->start);
 	(*ret_version)[strcspn(*ret_version, "\n")] = '\0';
 	return 0;
 }
@@ -210,11 +211,12 @@ int oci_image_find(const struct oci *r, const char *ref, struct oci_image *ret, 
 {
 	auto_words struct words ask = {0};
 	autofree char *text = NULL;
+	struct error why;
 
 	if (ref[0] == '-' || ref[0] == '\0')
 		return error_set(err, ERR_USAGE, "--image '%.100s' is no reference", ref);
 	cmdline_ask(r, r->dialect->inspect, ref, &ask);
-	if (client_ask(ask.items, &text, err) < 0)
-		return error_set(err, ERR_MISSING, "--image '%.150s': %.300s", ref, err->msg);
+	if (client_ask(ask.items, &text, &why) < 0)
+		return error_set(err, ERR_MISSING, "--image '%.110s': %.330s", ref, why.msg);
 	return take_image(text, ref, ret, err) < 0 ? error_wrap(err, "--image '%.150s'", ref) : 0;
 }

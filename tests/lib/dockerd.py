@@ -60,6 +60,20 @@ class Dockerd:
                 os.kill(pid, signal.SIGKILL)
         self.process.wait()
 
+    def unmount(self):
+        with open("/proc/self/mounts", encoding="utf-8") as f:
+            points = [line.split()[1] for line in f]
+        for point in sorted((p for p in points if p.startswith(self.path + "/")), reverse=True):
+            subprocess.run(["umount", "-l", point], stderr=subprocess.DEVNULL, check=False)
+
+    def forget(self):
+        """After kill: what a reboot would do to the state of its containerd and the shims."""
+        for pid in h.processes():
+            if self.path in h.cmdline(pid) and pid != os.getpid():
+                h.end_process(pid)
+        self.unmount()
+        shutil.rmtree(os.path.join(self.path, "exec"), ignore_errors=True)
+
     def stop(self):
         if self.process.poll() is None:
             self.process.terminate()
@@ -79,10 +93,7 @@ class Dockerd:
     def __exit__(self, *_):
         if self.process:
             self.stop()
-        with open("/proc/self/mounts", encoding="utf-8") as f:
-            points = [line.split()[1] for line in f]
-        for point in sorted((p for p in points if p.startswith(self.path + "/")), reverse=True):
-            subprocess.run(["umount", "-l", point], stderr=subprocess.DEVNULL, check=False)
+        self.unmount()
         shutil.rmtree(self.path, ignore_errors=True)
 
     def docker(self, *words, timeout=120, **more):
