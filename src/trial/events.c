@@ -14,7 +14,7 @@ enum {
 	EVENTS_BYTES_MAX = 256 << 20, /* kept until they are appended */
 	REPLY_MAX = 512 * 1024,	      /* bytes of one answer; one event always fits */
 	REPLY_EVENTS = 100,
-	LOOK_BACK = 10000, /* a run that went on for longer is taken to be idle */
+	LOOK_BACK = 2000, /* a run that went on for longer is taken to be idle */
 	LOOK_FIRST = 64,
 	CLOCK_EVERY = 1024,
 };
@@ -187,7 +187,7 @@ static int gather(struct trial *t, uint64_t from, struct left *l, struct error *
 /* The fork's events that nobody has taken: behind the last idle mark, looked for from the end. */
 static int requeue(struct trial *t, struct error *err)
 {
-	for (uint64_t look = LOOK_FIRST;; look *= 4) {
+	for (uint64_t look = LOOK_FIRST;; look *= 8) {
 		struct left CLEANUP(left_finish) l = {json_object(), json_object()};
 		uint64_t span = look < LOOK_BACK ? look : LOOK_BACK;
 		uint64_t from = t->shared > span ? t->shared - span + 1 : 1;
