@@ -178,7 +178,8 @@ const struct cli_command command_image_gc = {
 	.arguments = "",
 	.summary = "Remove what no container image needs",
 	.details = "Unpacked files and parts of images that are gone, and with them all objects of "
-		   "the store that nothing leads to,\nas sandglass cas gc does.\n",
+		   "the "
+		   "store that nothing\nleads to, as sandglass cas gc does.\n",
 	.options = gc_options,
 	.size = sizeof(struct values),
 	.json = AT(json),

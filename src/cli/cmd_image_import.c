@@ -150,7 +150,8 @@ const struct cli_command command_image_pull = {
 	.arguments = "NAME[:TAG][@DIGEST]",
 	.summary = "Take a container image from a registry",
 	.details = "It needs skopeo(1), whose credentials and settings hold. The digest of the "
-		   "manifest is printed. A registry on a\nloopback address is asked without TLS.\n",
+		   "manifest "
+		   "is printed. A registry\non a loopback address is asked without TLS.\n",
 	.options = pull_options,
 	.size = sizeof(struct values),
 	.json = offsetof(struct values, json),

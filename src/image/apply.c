@@ -140,7 +140,7 @@ static int make_dir(
 {
 	autoclose int fd = -1;
 	struct stat st;
-	int parent;
+	int parent = t->root;
 
 	if (path[0]) {
 		if (tree_parent(t, path, true, &parent, err) < 0)
@@ -150,15 +150,17 @@ static int make_dir(
 				return error_sys(err, "make '%.200s'", path);
 			if (fstatat(parent, tree_last(path), &st, AT_SYMLINK_NOFOLLOW) < 0)
 				return error_sys(err, "stat '%.200s'", path);
-			if (!S_ISDIR(st.st_mode) &&
-				(tree_clear(t, path, err) < 0 ||
-					tree_parent(t, path, true, &parent, err) < 0 ||
-					mkdirat(parent, tree_last(path), 0700) < 0))
-				return err->code ? -1 : error_sys(err, "make '%.200s'", path);
+			if (!S_ISDIR(st.st_mode)) {
+				if (tree_clear(t, path, err) < 0 ||
+					tree_parent(t, path, true, &parent, err) < 0)
+					return -1;
+				if (mkdirat(parent, tree_last(path), 0700) < 0)
+					return error_sys(err, "make '%.200s'", path);
+			}
 		}
 	}
 	if (archive_entry_xattr_count(e) > 0) {
-		fd = openat(path[0] ? parent : t->root, path[0] ? tree_last(path) : ".",
+		fd = openat(parent, path[0] ? tree_last(path) : ".",
 			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd >= 0)
 			tree_xattrs(t, fd, e);

@@ -22,7 +22,7 @@ static void say_failure(const struct ending *e, const struct one_result *one, ru
 
 	say(one->failed.msg);
 	if (one->end == ONE_FAILED)
-		advice = missing_advice(e->contract);
+		advice = e->o->image ? NULL : missing_advice(e->contract);
 	if (advice)
 		say(advice);
 }

@@ -97,33 +97,31 @@ int run_image_open_digest(const char *digest, struct run_image *ret, struct erro
 	return open_ref(&ref, NULL, ret, err);
 }
 
-static size_t length(char *const *list)
+static size_t append(char ***list, size_t count, char *const *more)
 {
-	size_t n = 0;
-
-	while (list && list[n])
-		n++;
-	return n;
+	for (; more && *more; more++) {
+		*list = mem_grow(*list, count + 2, sizeof(**list));
+		(*list)[count++] = mem_strdup(*more);
+		(*list)[count] = NULL;
+	}
+	return count;
 }
 
 static int build_argv(const struct image_config *config, const struct run_options *o,
 	struct contract *c, struct error *err)
 {
-	char *given = o->entrypoint ? (char *)(uintptr_t)o->entrypoint : NULL;
+	char *given = (char *)(uintptr_t)o->entrypoint;
 	char *alone[2] = {given && given[0] ? given : NULL, NULL};
-	char *const *first = o->entrypoint ? alone : config->entrypoint;
-	/* As docker has it: another entrypoint does not get the image's CMD. */
-	char *const *then = o->argv && o->argv[0] ? o->argv : o->entrypoint ? NULL : config->cmd;
-	size_t m = length(first), n = length(then);
+	size_t count = append(&c->argv, 0, given ? alone : config->entrypoint);
 
-	if (m + n == 0)
+	/* As docker has it: another entrypoint does not get the image's CMD. */
+	if (o->argv && o->argv[0])
+		count = append(&c->argv, count, o->argv);
+	else if (!given)
+		count = append(&c->argv, count, config->cmd);
+	if (count == 0)
 		return error_set(err, ERR_USAGE,
 			"the image names no command: give one, for example: -- /bin/sh -c date");
-	c->argv = mem_array(m + n + 1, sizeof(*c->argv));
-	for (size_t i = 0; i < m; i++)
-		c->argv[i] = mem_strdup(first[i]);
-	for (size_t i = 0; i < n; i++)
-		c->argv[m + i] = mem_strdup(then[i]);
 	return 0;
 }
 
