@@ -475,13 +475,19 @@ static bool is_later(const struct feed *f, const struct next *n)
 					 : n->request > f->ask.request;
 }
 
+static void leave_journal(struct feed *f)
+{
+	f->reader = NULL;
+	f->asked_ns = clock_host_ns();
+	outside_revive(&f->outside);
+}
+
 /* The journal has no more: from here on the source is asked. */
 static int go_live(struct feed *f, struct feed_answer *ret, struct error *err)
 {
 	if (f->ask.request <= f->known && f->ask.due_ns != UINT64_MAX)
 		return answered(f, ret, f->ask.now_ns, 0);
-	f->reader = NULL;
-	f->asked_ns = clock_host_ns();
+	leave_journal(f);
 	return step_live(f, ret, err);
 }
 
@@ -551,6 +557,10 @@ static int compare_sent(struct feed *f, const struct feed_sent *sent, const stru
 		n.sent.bytes == made->bytes && f->next.now_ns == sent->now_ns &&
 		memcmp(n.sent.sha256, made->sha256, sizeof(made->sha256)) == 0) {
 		f->has_next = false;
+		return 0;
+	}
+	if (got == 0 && f->resumes) {
+		leave_journal(f);
 		return 0;
 	}
 	if (got > 0)

@@ -11,6 +11,7 @@
 #include "base/crc32c.h"
 #include "tape/effect.h"
 #include "tape/input.h"
+#include "tape/net.h"
 
 /* How long a record that goes with no effect may wait for the disk. */
 static const uint64_t group_ns = 200000000;
@@ -183,18 +184,34 @@ static void take_effect(struct journal_past *p, const struct tape_effect *e, uin
 	}
 }
 
+/* Of a record of a connection: the question that it answers, or follows. */
+static uint64_t net_request(const struct tape_record *record)
+{
+	struct tape_connect connect;
+	struct tape_received received;
+	struct tape_sent sent;
+
+	if (tape_connect_decode(record, &connect) == 0)
+		return connect.request;
+	if (tape_received_decode(record, &received) == 0)
+		return received.request;
+	return tape_sent_decode(record, &sent) == 0 ? sent.request : 0;
+}
+
 void journal_past_take(struct journal_past *p, const struct tape_record *record)
 {
+	uint64_t request = net_request(record);
 	struct tape_effect e;
 	struct tape_input in;
 
-	if (tape_effect_decode(record, &e) == 0) {
+	if (tape_effect_decode(record, &e) == 0)
 		take_effect(p, &e, record->ordinal);
-	} else if (tape_input_decode(record, &in) == 0) {
+	if (tape_input_decode(record, &in) == 0) {
 		p->input_bytes += in.len;
-		if (in.request > p->request)
-			p->request = in.request;
+		request = in.request;
 	}
+	if (request > p->request)
+		p->request = request;
 }
 
 /* The file that was written to is this stream again: how much of what was planned does it hold? */

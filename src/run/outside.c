@@ -34,6 +34,7 @@ struct outside_stream {
 	bool wanted;
 	bool is_stuck; /* it has more than the guest wants, which is done sending */
 	bool guest_ended, was_shut, peer_ended;
+	bool is_lost; /* broken off, which the guest does not know yet */
 	struct bytes out;
 	size_t out_at;
 };
@@ -79,6 +80,7 @@ void outside_replayed(struct outside *o, uint32_t stream, uint32_t flags, uint32
 
 	if (!s)
 		return;
+	s->state = OPEN;
 	s->peer_ended |= (flags & FRAME_NET_END) != 0;
 	if (error || (flags & FRAME_NET_RESET) || (s->peer_ended && s->guest_ended))
 		forget(o, s);
@@ -135,6 +137,23 @@ int outside_connect(struct outside *o, uint32_t stream, bool datagrams, const st
 	s->state = s->result == EINPROGRESS ? CONNECTING : DECIDED;
 	s->deadline_ns = clock_host_ns() + gives_up_ns;
 	return 0;
+}
+
+void outside_revive(struct outside *o)
+{
+	o->is_live = true;
+	for (size_t i = 0; i < o->count; i++) {
+		struct outside_stream *s = &o->streams[i];
+		bool was_made = s->state == OPEN;
+
+		if (was_made && !s->datagrams) {
+			s->is_lost = true;
+			continue;
+		}
+		s->result = begin(o, s);
+		s->state = was_made ? OPEN : s->result == EINPROGRESS ? CONNECTING : DECIDED;
+		s->deadline_ns = clock_host_ns() + gives_up_ns;
+	}
 }
 
 /* As far as the network takes it. */
@@ -294,6 +313,12 @@ bool outside_next(struct outside *o, struct outside_event *ret)
 		struct outside_stream *s = &o->streams[(from + i) % o->count];
 
 		o->last = s->id;
+		if (s->is_lost) {
+			fill(s, ret);
+			ret->flags = FRAME_NET_RESET;
+			forget(o, s);
+			return true;
+		}
 		if (has_decided(s)) {
 			take_decision(o, s, ret);
 			return true;
@@ -307,7 +332,7 @@ bool outside_next(struct outside *o, struct outside_event *ret)
 bool outside_can_come(const struct outside *o)
 {
 	for (size_t i = 0; i < o->count; i++)
-		if (o->streams[i].state != OPEN ||
+		if (o->streams[i].state != OPEN || o->streams[i].is_lost ||
 			(is_open(&o->streams[i]) && o->streams[i].wanted))
 			return true;
 	return false;

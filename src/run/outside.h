@@ -62,6 +62,12 @@ bool outside_find(const struct outside *o, uint32_t stream, struct outside_event
 /* A tape says that this happened to the stream: the flags of NET_INPUT, and a connect's errno. */
 void outside_replayed(struct outside *o, uint32_t stream, uint32_t flags, uint32_t error);
 
+/*
+ * A resumed run goes on live: what was connected then is broken off, connects without an answer
+ * begin, and datagrams go on.
+ */
+void outside_revive(struct outside *o);
+
 /* What to poll; at most OUTSIDE_MAX entries. */
 size_t outside_poll(const struct outside *o, bool is_asked, struct pollfd *fds);
 /* The host's time by which a connect gives up; 0: none. */

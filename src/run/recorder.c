@@ -359,7 +359,7 @@ int recorder_sent(void *arg, const struct tape_sent *sent, uint64_t now_ns, stru
 	if (tape_append(r->writer, TAPE_SENT, 0, now_ns,
 		    (struct tape_part[2]){{head, sizeof(head)}, {sent->shown, sent->shown_len}},
 		    err) < 0 ||
-		tape_flush(r->writer, err) < 0) {
+		(r->journal ? tape_sync(r->writer, err) : tape_flush(r->writer, err)) < 0) {
 		r->is_partial = true;
 		return -1;
 	}

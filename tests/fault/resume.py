@@ -4,6 +4,7 @@
 
 resume.py [--long]     a few of 200 moments, or all of them; the same ones every time"""
 import argparse
+import http.server
 import os
 import random
 import re
@@ -17,7 +18,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import ENV, MODES, Scratch, Tap, as_mode, require_programs  # noqa: E402
 
-MOMENTS, FEW = 200, 12
+MOMENTS, FEW = 200, 10
 # Random bytes, a background timer, waits for input, sleeps of an hour, writes of more than a pipe takes at once.
 PROGRAM = r"""
 od -An -N8 -tx1 /dev/urandom
@@ -33,6 +34,25 @@ while read x; do
 done
 wait
 date
+"""
+# An hour's back-off, twice; a connection that broke is made again.
+BACK_OFF = r"""
+import sys, time, urllib.error, urllib.request
+def get(path):
+    while True:
+        try:
+            with urllib.request.urlopen(sys.argv[1] + path) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as e:
+            return e.code, b""
+        except OSError:
+            continue
+began = time.time()
+for path in ("/fails", "/fails", "/works"):
+    code, body = get(path)
+    print(path, code, body, round((time.time() - began) / 3600), flush=True)
+    if code != 200:
+        time.sleep(3600)
 """
 LINES = [f"{i} of the input\n".encode() for i in range(3)]
 DOUBT = re.compile(rb"died while it wrote (\d+) bytes of standard output: they may be missing")
@@ -220,14 +240,56 @@ def killed_at_a_write(scratch, mode, first, number, to_pipe):
 
 def at_writes(scratch, mode, first, is_long):
     problems, count = [], 0
-    for number in range(2, 1000, 3) if is_long else range(2, 1000, 17):
+    for number in range(2, 1000, 7) if is_long else range(2, 180, 29):
         for to_pipe in (False, True):
             found = killed_at_a_write(scratch, mode, first, number, to_pipe)
             if found is None:
-                return problems if count >= 4 else problems + [f"{count} writes"], count
+                return problems if count >= 4 else problems + [f"only {count} writes"], count
             problems += found
             count += 1
     return problems, count
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        time.sleep(0.03)
+        self.send_response(200 if self.path == "/works" else 503)
+        self.end_headers()
+        self.wfile.write(b"done\n" if self.path == "/works" else b"")
+
+    def log_message(self, format, *args):
+        pass
+
+
+def over_http(scratch, mode, is_long):
+    """A workflow that waits for hours for a server: killed while it asks, resumed, and once more with the server gone."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        port = server.server_address[1]
+        words = ["--network", f"allow=127.0.0.1:{port}", "--", "python3", "-c", BACK_OFF, f"http://127.0.0.1:{port}"]
+
+        def live(place, what, killed_after=None):
+            return place.live(place.start(what, False), killed_after, False, pause=0)
+        first, places, problems = Place(scratch, mode, "http"), [], []
+        before = time.monotonic()
+        status = live(first, ("run", "--journal", first.journal, *words))
+        seconds, said = time.monotonic() - before, first.said(first.out)
+        if status != 0 or b"/works 200 b'done\\n' 2\n" not in said:
+            return [f"status {status}, {said!r}, {first.said(first.err)!r}"]
+        for i in range(30 if is_long else 3):
+            place = Place(scratch, mode, f"http{i}")
+            status = live(place, ("run", "--journal", place.journal, *words), seconds * random.Random(i).uniform(0.2, 1))
+            while status < 0 and os.path.exists(place.journal) and os.path.getsize(place.journal) > 100:
+                status = live(place, ("resume", place.journal))
+            places.append(place)
+            if status >= 0 and (status != 0 or place.said(place.out) != said):
+                problems.append(f"kill {i}: status {status}, {place.said(place.out)!r}, {place.said(place.err)!r}")
+        server.shutdown()
+    for place in [first] + places[:3]:
+        status = live(place, ("replay", place.journal)) if os.path.exists(place.journal) and os.path.getsize(place.journal) > 100 else None
+        if status is not None and (status != 0 or place.said(place.out) != said * 2):
+            problems.append(f"without the server: status {status}, {place.said(place.out)!r}, {place.said(place.err)!r}")
+    return problems
 
 
 def torn(scratch, mode, first):
@@ -302,6 +364,7 @@ def main():
             tap.case(f"killed at {count} moments and resumed, once or more ({mode})", problems)
             problems, count = at_writes(scratch, mode, first, args.long)
             tap.case(f"killed before one of {count} writes and resumed ({mode})", problems)
+            tap.case(f"connections that a death broke are made again ({mode})", over_http(scratch, mode, args.long))
             problems = torn(scratch, mode, first)
             tap.case(f"a record that was not written whole is written again ({mode})", problems)
             problems = refused(scratch, mode, first)
