@@ -167,11 +167,17 @@ int arch_insn_accesses(const struct regs *regs, const unsigned char *code, size_
  * of which the random number is one. Registers stand before it.
  */
 bool arch_hidden_any(void);
+extern const char arch_hidden_names[]; /* "A, B or C" */
 size_t arch_hidden_find(const unsigned char *code, size_t len, size_t from);
 unsigned arch_insn_length_of(const unsigned char *code, size_t len);
 bool arch_hidden_is(const unsigned char *code, size_t len);
 bool arch_hidden_is_random(const unsigned char *code, size_t len);
 void arch_hidden_emulate(struct regs *regs, const unsigned char *code, size_t len, uint64_t random);
+/* What takes the place of one: no longer than any of them; and how far behind its own address a
+ * task stands when it has trapped. */
+enum { ARCH_BREAKPOINT_MAX = 4 };
+extern const unsigned char arch_breakpoint[ARCH_BREAKPOINT_MAX];
+extern const unsigned arch_breakpoint_len, arch_breakpoint_past;
 /*
  * Instructions that trap, or that a hypervisor makes slow, in the dynamic loader, which executes
  * some dozens of them in every new program: rdtsc and cpuid. A jump to a stub of ours takes the

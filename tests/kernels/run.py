@@ -133,16 +133,28 @@ def judge_counter(kernel, console):
         (["aarch64_cntvct is an assumption, though the counter traps"] if "aarch64_cntvct" in said else [])
 
 
-def judge_exclusive(kernel, console):
+def judge_exclusive(console):
     done = console.done.get("load_exclusive")
     if done is None:
         return ["the machine ended before it"]
     return [] if (done.status, done.out) == (0, b"2 after 1, 4000\n") else [done.tell(), f"printed: {done.out!r}"]
 
 
+def judge_random(console):
+    """Drawn from the process's stream: the same in the run's two halves, and in two runs."""
+    both = [console.done.get(name) for name in ("rndr", "rndr2")]
+    if None in both:
+        return ["the machine ended before it"]
+    bad = [done.tell() for done in both if done.status != 0]
+    said = [entry["reason"] for done in both if not bad for entry in json.loads(done.report_text)["assumptions"]]
+    return bad + (["two runs differ"] if both[0].out != both[1].out else []) + \
+        (["hw_random_mapped is an assumption"] if "hw_random_mapped" in said else [])
+
+
 def add_arm64(kernel, archive, commands):
     """Programs of arm64 alone: a case of tests/guest is for every architecture that builds its family."""
-    for name, program, options in (("counter", "cntvct", []), ("load_exclusive", "load_exclusive", ["--verify"])):
+    for name, program, options in (("counter", "cntvct", []), ("load_exclusive", "load_exclusive", ["--verify"]),
+                                   ("rndr", "rndr", ["--verify"]), ("rndr2", "rndr", [])):
         archive.file(f"root/work/{name}/{program}", os.path.join(kernel.build, "tests", "guest", "parts", program))
         commands[name] = (0, COMMAND_SECONDS, "/work/" + name,
                           ["/usr/bin/sandglass", "run", *options, "--report", "/tmp/report.json", "--", "./" + program])
@@ -180,7 +192,8 @@ def main():
     cases_of(tap, chosen, console, kernel)
     if kernel.arch == "arm64":
         tap.case(f"{kernel.name}: the counter is logical time, or the report says that it is not", judge_counter(kernel, console))
-        tap.case(f"{kernel.name}: a wait by an exclusive load is one", judge_exclusive(kernel, console))
+        tap.case(f"{kernel.name}: a wait by an exclusive load is one", judge_exclusive(console))
+        tap.case(f"{kernel.name}: RNDR draws what the run gives it", judge_random(console))
     tap.case(f"{kernel.name}: docs/kernels.md says what it has", page.judge(kernel, console, args.write))
     print(f"# {kernel.version()}: init after {console.up or 0:.1f} s, {len(console.done)} commands in {console.seconds:.1f} s")
     for case, reason in without:

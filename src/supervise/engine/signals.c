@@ -195,7 +195,7 @@ static bool is_breakpoint(pid_t tid, int sig)
 	siginfo_t info;
 
 	return sig == SIGTRAP && ptrace(PTRACE_GETSIGINFO, tid, 0, &info) == 0 &&
-	       info.si_code == SI_KERNEL;
+	       (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT);
 }
 
 void signals_deliver(struct task *t, int sig)

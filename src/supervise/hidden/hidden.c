@@ -72,9 +72,8 @@ static void tell_unsure(struct hidden_file *f, const char *path)
 		return;
 	f->told = true;
 	report_assumption(REASON_HW_RANDOM_MAPPED,
-		"'%s' has %u places that may be RDRAND, RDSEED, RDPID or XBEGIN, the first at "
-		"%#" PRIx64,
-		path, f->unsure, f->unsure_at);
+		"'%s' has %u places that may be %s, the first at %#" PRIx64, path, f->unsure,
+		arch_hidden_names, f->unsure_at);
 }
 
 void hidden_made_at_run_time(void)
@@ -83,8 +82,7 @@ void hidden_made_at_run_time(void)
 
 	if (!told)
 		report_assumption(REASON_HW_RANDOM_MAPPED,
-			"code that the guest makes at run time has no "
-			"RDRAND, RDSEED, RDPID or XBEGIN");
+			"code that the guest makes at run time has no %s", arch_hidden_names);
 	told = true;
 }
 
@@ -92,8 +90,6 @@ void hidden_made_at_run_time(void)
 static bool put_sites(
 	struct task *t, const struct hidden_file *f, uint64_t start, uint64_t end, uint64_t offset)
 {
-	static const unsigned char breakpoint = 0xcc;
-
 	for (unsigned i = 0; i < f->count; i++) {
 		const struct hidden_site *site = &f->sites[i];
 		unsigned char now[ARCH_INSN_MAX];
@@ -106,7 +102,7 @@ static bool put_sites(
 		/* Done already, or another text than the file's. */
 		if (memcmp(now, site->code, site->len) != 0)
 			continue;
-		if (gmem_poke(t->mm, addr, &breakpoint, 1) != 0)
+		if (gmem_poke(t->mm, addr, arch_breakpoint, arch_breakpoint_len) != 0)
 			return false;
 		remember(t->mm, addr, site);
 	}
@@ -140,9 +136,8 @@ static void look_at(struct task *t, const struct mapping *m)
 	if (f->count == 0)
 		return;
 	if (m->modes[3] != 'p' || !put_sites(t, f, m->start, m->end, m->offset))
-		report_not_enforced(REASON_HW_RANDOM_MAPPED,
-			"'%s' has RDRAND, RDSEED, RDPID or XBEGIN at %#" PRIx64, m->path,
-			f->sites[0].at);
+		report_not_enforced(REASON_HW_RANDOM_MAPPED, "'%s' has %s at %#" PRIx64, m->path,
+			arch_hidden_names, f->sites[0].at);
 }
 
 static void look(struct task *t, uint64_t from, uint64_t to)
@@ -222,7 +217,7 @@ bool hidden_file_matters(int fd)
 
 bool hidden_trap(struct task *t, struct regs *regs)
 {
-	const uint64_t addr = arch_ip(regs) - 1;
+	const uint64_t addr = arch_ip(regs) - arch_breakpoint_past;
 	const struct hidden_site *site = find(t->mm, addr);
 	uint64_t random = 0;
 

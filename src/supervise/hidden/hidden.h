@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Instructions whose result is the host's and that nothing makes trap: RDRAND, RDSEED, RDPID,
- * XBEGIN.
+ * XBEGIN; on arm64 RNDR.
  *
  * Code is searched for them when it becomes executable. Where it is sure that the bytes are such an
  * instruction (files.h says when), a breakpoint takes its place in the process's private copy, and

@@ -8,6 +8,10 @@
 #include "base/bytes.h"
 #include "supervise/arch/x86_64/decode.h"
 
+const char arch_hidden_names[] = "RDRAND, RDSEED, RDPID or XBEGIN";
+const unsigned char arch_breakpoint[ARCH_BREAKPOINT_MAX] = {0xcc}; /* int3 */
+const unsigned arch_breakpoint_len = 1, arch_breakpoint_past = 1;
+
 enum kind { NONE, RANDOM = 1, PROCESSOR = 2, TRANSACTION = 4 };
 
 static enum kind kind_of(const struct insn *insn)
