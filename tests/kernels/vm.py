@@ -121,6 +121,12 @@ class Archive:
             f.writelines(self.parts)
 
 
+def needed(program):
+    """The C library's parts that it is linked with; what else it needs is in it."""
+    shown = subprocess.run(["readelf", "-d", program], capture_output=True, text=True, check=True).stdout
+    return [n for n in re.findall(r"\(NEEDED\).*\[(.*)\]", shown) if not n.startswith("ld-linux")]
+
+
 def small_root(kernel, scratch):
     """An archive with init, sandglass, its library and a shell; what is under root/ is the machine's /."""
     archive = Archive()
@@ -139,14 +145,15 @@ def small_root(kernel, scratch):
     triplet = MULTIARCH[kernel.arch]
     if kernel.arch == "amd64":
         archive.file("root/usr/lib64/ld-linux-x86-64.so.2", "/lib64/ld-linux-x86-64.so.2")
-        archive.file(f"root/usr/lib/{triplet}/libc.so.6", f"/lib/{triplet}/libc.so.6")
-        archive.file(f"root/usr/lib/{triplet}/libseccomp.so.2", f"/lib/{triplet}/libseccomp.so.2")
+        libraries = f"/lib/{triplet}"
         shell = "/bin/busybox"
     else:
         archive.folder("root/usr/lib64")
         archive.file("root/usr/lib/ld-linux-aarch64.so.1", f"/usr/{triplet}/lib/ld-linux-aarch64.so.1")
-        archive.file(f"root/usr/lib/{triplet}/libc.so.6", f"/usr/{triplet}/lib/libc.so.6")
+        libraries = f"/usr/{triplet}/lib"
         shell = os.path.join(KERNELS, "sysroot", "bin", "busybox")
+    for name in needed(os.path.join(kernel.build, "sandglass")):
+        archive.file(f"root/usr/lib/{triplet}/{name}", f"{libraries}/{name}")
     archive.file("root/usr/bin/busybox", shell)
     applets = subprocess.run(["/bin/busybox", "--list"], capture_output=True, text=True, check=True).stdout.split()
     for applet in applets:
