@@ -261,3 +261,31 @@ int trial_run(const struct trial_spec *spec, struct trial_report *ret, struct er
 	report = (struct trial_report){0};
 	return 0;
 }
+
+int trial_check(const struct trial_pack *pack, const struct trial_limits *limits, const char *work,
+	struct trial_report *ret, struct error *err)
+{
+	const struct trial_spec spec = {
+		.packs = pack, .pack_count = 1, .limits = *limits, .work = work};
+	auto_trial_report struct trial_report report = {.limits = *limits};
+	struct trial CLEANUP(trial_finish)
+		t = {.spec = &spec, .report = &report, .tree = {.work = -1}};
+	int r;
+
+	t.players = mem_array(1, sizeof(*t.players));
+	r = trial_materialize(&t, err);
+	if (limits->wall_ns)
+		t.deadline_ns = clock_host_ns() + limits->wall_ns;
+	if (r == 0)
+		r = trial_describe(&t, err);
+	if (r == 0)
+		r = end_all(&t, err);
+	if (r == 0)
+		(void)!trial_over(&t, TRIAL_COMPLETED, "%s", "");
+	stop_all(&t);
+	if (r < 0)
+		return -1;
+	*ret = report;
+	report = (struct trial_report){0};
+	return 0;
+}

@@ -89,6 +89,13 @@ MUST_CHECK int trial_run(
 	const struct trial_spec *spec, struct trial_report *ret, struct error *err);
 
 /*
+ * Starts a pack's program and compares what it says that it has with its manifest, without any
+ * fork: outcome completed when the two agree, else as a trial that gets no further.
+ */
+MUST_CHECK int trial_check(const struct trial_pack *pack, const struct trial_limits *limits,
+	const char *work, struct trial_report *ret, struct error *err);
+
+/*
  * Starts an empty child by the same path under these limits. 0 and what is weaker than asked (the
  * caller frees each and the list); -1: no child can start, and why.
  */

@@ -74,9 +74,14 @@ def manifests_are_compared_with_the_code(top):
             f.write(text.replace('behaviors = ["greet"]', new))
         pack = (path, top.pin(path))
         problems += expect(top.trial(pack), "materialization_failed", said, events_appended=0)
+        checked = top.command(["pack", "check", "--run", "--json", path])
+        if checked.returncode != 1 or said not in checked.stdout.decode():
+            problems.append(checked)
         problems += expect(top.trial(pack, "--no-manifest"), "completed")
     with open(manifest, "w", encoding="ascii") as f:
         f.write(text.replace('name = "', 'name = "X').replace("deterministic = true", "deterministic = 1"))
+    if top.command(["pack", "check", "--run", top.pack("python")[0]]).returncode != 0:
+        problems.append("a good one is not taken")
     report = top.trial((path, top.pin(path)))
     problems += expect(report, "materialization_failed", "pack.name") + expect(report, "materialization_failed", "fixtures.deterministic")
     os.unlink(manifest)
