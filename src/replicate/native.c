@@ -302,6 +302,7 @@ static int run_once(
 		.in = &in,
 		.timeout_ns = j->claim->limits.timeout_ns,
 		.is_quiet = true,
+		.is_image = j->held != NULL,
 		.spool_out = -1,
 		.decisions = &decisions,
 		.say = say_nothing};

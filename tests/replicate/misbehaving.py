@@ -143,12 +143,12 @@ SETS = {
 }
 
 
-def run_case(case, options, image=None):
+def run_case(case, options, image=None, env=None):
     _, entrypoint, outcome, reason, more = case
     with Claim(entrypoint=entrypoint, limits=more.get("limits", {})) as claim:
         if image:
             claim.change(image={"digest": image.rsplit("@", 1)[1]})
-        status, record, said = claim.run(*options, **({"image": image} if image else {}))
+        status, record, said = claim.run(*options, env=env, **({"image": image} if image else {}))
         # A container's init tells of a signal by 128 and its number.
         if image and reason == "signalled":
             reason = "exited"
