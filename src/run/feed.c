@@ -591,8 +591,9 @@ int feed_sent(struct feed *f, const struct feed_sent *sent, struct error *err)
 		digest_raw(sent->data, sent->len, made.sha256);
 	if (f->reader && compare_sent(f, sent, &made, err) < 0)
 		return -1;
-	if (f->record_sent && f->record_sent(f->arg, &made, sent->now_ns, &failed) < 0 &&
-		!f->failed.code)
+	/* What a journal has already is not written there again. */
+	if (!f->reader && f->record_sent &&
+		f->record_sent(f->arg, &made, sent->now_ns, &failed) < 0 && !f->failed.code)
 		f->failed = failed;
 	outside_sent(&f->outside, sent->stream, sent->flags, sent->data, sent->len);
 	return 0;
