@@ -16,6 +16,8 @@ CREATE TABLE runs (run_id TEXT PRIMARY KEY, parent_run_id TEXT, forked_at_event_
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 INSERT INTO meta VALUES ('schema_version', '1');
 """
+# What packs start has it in its command line: other tests may run at the same time.
+MARK = str(os.getpid())
 RUN = "01HZZZZZZZZZZZZZZZZZZZZZZZ"
 NOW = "2026-01-01T00:00:00Z"
 PAST = [("chat.message", {"text": "hello"}), ("behavior.failed", {"behavior": "old", "event_id": "evt_001"}),
@@ -52,7 +54,7 @@ class Top:
         for name, text in files.items():
             name = name.replace("_", ".")
             with open(os.path.join(path, name), "a" if name.startswith("+") else "w", encoding="utf-8") as f:
-                f.write(text)
+                f.write(text.replace("MARK", MARK))
         return path, self.pin(path)
 
     def pin(self, path):

@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import SANDGLASS, SOURCE, Tap, require_programs  # noqa: E402
-from store import PAST, RUN, Top  # noqa: E402
+from store import MARK, PAST, RUN, Top  # noqa: E402
 
 KEYS = {"outcome", "fork_run_id", "events_appended", "behavior_failures", "detail", "exit_code", "warnings", "limits"}
 
@@ -127,7 +127,7 @@ def events_are_counted_as_they_are_appended(top):
 
 def the_wall_clock_ends_everything(top):
     begin = time.monotonic()
-    report = top.scenario("subprocess.Popen(['sleep', '4321.5'], start_new_session=True)\ntime.sleep(4321)", "--timeout", "2")
+    report = top.scenario("subprocess.Popen(['sleep', '4321.MARK'], start_new_session=True)\ntime.sleep(4321)", "--timeout", "2")
     problems = expect(report, "limits_exceeded", "wall clock", exit_code=-9, events_appended=1)
     if time.monotonic() - begin > 60:
         problems.append("it took a minute")
@@ -135,7 +135,7 @@ def the_wall_clock_ends_everything(top):
     if mark[1:3] != ("trial.wall_clock_exhausted", "trial_executor") or json.loads(mark[4])["stop_position"] != {"accepted_sequence": 1}:
         problems.append(mark)
     problems += expect(top.trial(top.pack("python", main_py="while True: pass\n"), "--timeout", "1"), "limits_exceeded", "wall clock", events_appended=0)
-    return problems + living("4321.5")
+    return problems + living("4321." + MARK)
 
 
 def living(word):
@@ -154,12 +154,12 @@ def living(word):
 def nobody_outlives_a_trial(top):
     """A grandchild that holds every pipe, in a session of its own, delays nothing and is gone."""
     begin = time.monotonic()
-    report = top.scenario("subprocess.Popen(['sleep', '4322.5'])\nsubprocess.Popen(['setsid', 'sleep', '4323.5'])\n"
-                          "subprocess.Popen(['sleep', '4324.5'], pass_fds=(3, 4))")
+    report = top.scenario("subprocess.Popen(['sleep', '4322.MARK'])\nsubprocess.Popen(['setsid', 'sleep', '4323.MARK'])\n"
+                          "subprocess.Popen(['sleep', '4324.MARK'], pass_fds=(3, 4))")
     problems = expect(report, "completed", exit_code=0)
     if time.monotonic() - begin > 60:
         problems.append("somebody was waited for")
-    return problems + living("4322.5") + living("4323.5") + living("4324.5")
+    return problems + living("4322." + MARK) + living("4323." + MARK) + living("4324." + MARK)
 
 
 def a_forged_end_is_no_end(top):
@@ -420,18 +420,18 @@ def preflight_starts_a_child(top):
 
 def a_killed_trial_leaves_the_parent_as_it_was(top):
     before = top.rows()
-    pack = top.pack("python", scenario_py="import subprocess\n\n\ndef main(runtime):\n    runtime.append('x', {})\n    subprocess.run(['sleep', '4325.5'])\n")
+    pack = top.pack("python", scenario_py="import subprocess\n\n\ndef main(runtime):\n    runtime.append('x', {})\n    subprocess.run(['sleep', '4325.MARK'])\n")
     started = subprocess.Popen([SANDGLASS, *top.words(pack, "--scenario", "scenario.py")], cwd=top.path, env=top.env, stdout=subprocess.DEVNULL)
     end = time.monotonic() + 60
-    while not living("4325.5") and time.monotonic() < end:
+    while not living("4325." + MARK) and time.monotonic() < end:
         time.sleep(0.02)
     started.send_signal(signal.SIGKILL)
     started.wait()
     end = time.monotonic() + 20
-    while living("4325.5") and time.monotonic() < end:
+    while living("4325." + MARK) and time.monotonic() < end:
         time.sleep(0.02)
     home = os.path.join(top.path, "home", "state", "trials")
-    problems = living("4325.5") + ([] if os.listdir(home) else ["there is no tree that was left"])
+    problems = living("4325." + MARK) + ([] if os.listdir(home) else ["there is no tree that was left"])
     problems += [] if top.rows() == before else ["the parent has changed"]
     problems += expect(top.trial(top.pack("sh")), "completed")
     return problems + ([f"left: {os.listdir(home)}"] if os.listdir(home) else [])
@@ -439,19 +439,19 @@ def a_killed_trial_leaves_the_parent_as_it_was(top):
 
 def a_killed_child_is_told(top):
     """The container's first process is killed from outside."""
-    pack = top.pack("python", scenario_py="import subprocess\n\n\ndef main(runtime):\n    subprocess.run(['sleep', '4326.5'])\n")
+    pack = top.pack("python", scenario_py="import subprocess\n\n\ndef main(runtime):\n    subprocess.run(['sleep', '4326.MARK'])\n")
     done = []
     starter = threading.Thread(target=lambda: done.append(top.trial(pack, "--scenario", "scenario.py")))
     starter.start()
     end = time.monotonic() + 60
-    while not living("4326.5") and time.monotonic() < end:
+    while not living("4326." + MARK) and time.monotonic() < end:
         time.sleep(0.02)
-    for word in living("4326.5"):
+    for word in living("4326." + MARK):
         pid = int(word.split()[1])
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
             os.kill(int(f.read().rsplit(")", 1)[1].split()[1]), signal.SIGKILL)
     starter.join()
-    return expect(done[0], "crashed", "signal 9", exit_code=-9) + living("4326.5")
+    return expect(done[0], "crashed", "signal 9", exit_code=-9) + living("4326." + MARK)
 
 
 def a_deterministic_trial_repeats(top):
