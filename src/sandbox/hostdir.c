@@ -171,6 +171,15 @@ static int load_special(const struct sandbox *s, char **ret, struct error *err)
 	return fd_slurp(fd, SNAPSHOT_SPECIAL_MAX, ret, &len, err);
 }
 
+int hostdir_keep_special(const struct sandbox *s, const struct sandbox *from, struct error *err)
+{
+	autofree char *list = NULL;
+
+	if (load_special(from, &list, err) < 0)
+		return -1;
+	return list ? save_special(s, list, err) : 0;
+}
+
 struct copying {
 	const struct sandbox *to, *from;
 	struct snapshot_policy policy;

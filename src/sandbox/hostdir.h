@@ -38,6 +38,9 @@ MUST_CHECK int hostdir_thaw(
 /* The .git of `from` goes the way that git says. */
 MUST_CHECK int hostdir_copy(struct sandbox *s, struct sandbox *from, enum snapshot_git git,
 	const char **ret_how, struct error *err);
+/* What `from` knows of special files that are not made; a copy has it already. */
+MUST_CHECK int hostdir_keep_special(
+	const struct sandbox *s, const struct sandbox *from, struct error *err);
 MUST_CHECK int hostdir_read(struct sandbox *s, const char *path, size_t max, char **ret,
 	size_t *ret_len, struct error *err);
 MUST_CHECK int hostdir_write(struct sandbox *s, const char *path, const void *data, size_t len,

@@ -87,7 +87,7 @@ static int copy(struct sandbox *s, struct sandbox *from, const char **ret_how, s
 		laid = layers_fork(s, from, how == FORK_OVERLAY, err);
 	*ret_how = "overlay";
 	if (laid != 0)
-		return laid < 0 ? -1 : 0;
+		return laid < 0 ? -1 : hostdir_keep_special(s, from, err);
 	return hostdir_copy(s, from, SNAPSHOT_GIT_KEEP, ret_how, err);
 }
 

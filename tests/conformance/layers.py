@@ -111,7 +111,7 @@ def side_by_side(p):
     one, = p.forks(one)
     # It has looked for the names, so that a file system of its own would go on not to have them.
     waits = "! test -e d/sign && ! test -e d/end && cat d/old && echo here >d/here && until test -e d/sign; do sleep .05; done"
-    waits += " && cat d/old d/sign && until test -e d/end; do sleep .05; done; cat d/end; ls d"
+    waits += " && cat d/old d/sign && echo seen >d/seen && until test -e d/end; do sleep .05; done; cat d/end; ls d"
     waiting = subprocess.Popen(p.argv("exec", one, "--", "sh", "-ec", waits), cwd=p.dir, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, env={**h.ENV, "SANDGLASS_HOME": p.home})
     try:
@@ -120,12 +120,12 @@ def side_by_side(p):
             time.sleep(0.02)
         p.ok("write", one, "d/old", "-", stdin=b"new\n")
         p.ok("write", one, "d/sign", "-", stdin=b"sign\n")
-        p.sh(one, "cat d/here && rm d/old && echo end >d/.end && mv d/.end d/end")
+        p.sh(one, "until test -e d/seen; do sleep .05; done; cat d/here && rm d/old && echo end >d/.end && mv d/.end d/end")
         out = waiting.communicate(timeout=30)[0].decode()
     finally:
         waiting.kill()
         waiting.wait()
-    return [] if out == "old\nnew\nsign\nend\nend\nhere\nsign\n" else [out]
+    return [] if out == "old\nnew\nsign\nend\nend\nhere\nseen\nsign\n" else [out]
 
 
 def killed(p):
@@ -162,6 +162,17 @@ def large(p):
     return problems
 
 
+def special(p):
+    """Sockets and fifos that a snapshot told of are known to a fork of what was made from it."""
+    one = p.create("overlay")
+    p.sh(one, "mkfifo d && echo file >file")
+    one = p.ok("resume", p.digest(one))
+    fork, = p.forks(one)
+    if p.made(fork) != "overlay":
+        return [p.made(fork)]
+    return [] if p.digest(one) == p.digest(fork) == p.digest(p.forks(fork)[0]) else ["another tree"]
+
+
 def nothing_left(p):
     for one in json.loads(p.ok("list", "--json")):
         p.ok("destroy", one["id"])
@@ -180,7 +191,7 @@ def main():
             if p.made(p.forks(probe)[0]) != "overlay":
                 tap.case(f"{mode}: forks in layers", [], skip="this host or file system lays no layers for this user")
                 continue
-            for test in (same_work, side_by_side, killed, large, nothing_left):
+            for test in (same_work, side_by_side, killed, large, special, nothing_left):
                 try:
                     problems = test(p)
                 except (RuntimeError, OSError, ValueError, subprocess.TimeoutExpired) as e:
