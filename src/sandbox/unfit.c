@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -16,7 +17,13 @@
 #include "base/fd.h"
 #include "base/mem.h"
 
-enum { SMALL_ENTRIES = 256, SMALL_BYTES = 4 << 20, DEPTH_MAX = 200, LIST_MAX = 64 * 1024 };
+enum {
+	SMALL_ENTRIES = 256,
+	SMALL_BYTES = 4 << 20,
+	DEPTH_MAX = 200,
+	LIST_MAX = 64 * 1024,
+	NR_LISTXATTRAT = 465, /* on every architecture */
+};
 #define OVERLAY_PREFIX "user.overlay."
 
 struct look {
@@ -39,13 +46,24 @@ static void close_dir(DIR **d)
 		closedir(*d);
 }
 
-static bool has_overlay_attributes(struct look *l, int dir, const char *name)
+/* Ten thousand times: by the path through /proc, the way before Linux 6.13, it takes four times as
+ * long. */
+static ssize_t list_attributes(struct look *l, int dir, const char *name)
 {
 	char path[320];
-	ssize_t len;
+	long len =
+		syscall(NR_LISTXATTRAT, dir, name, AT_SYMLINK_NOFOLLOW, l->names, (size_t)LIST_MAX);
 
+	if (len >= 0 || errno != ENOSYS)
+		return (ssize_t)len;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", dir, name);
-	len = llistxattr(path, l->names, LIST_MAX);
+	return llistxattr(path, l->names, LIST_MAX);
+}
+
+static bool has_overlay_attributes(struct look *l, int dir, const char *name)
+{
+	ssize_t len = list_attributes(l, dir, name);
+
 	/* Without attributes, or with more than can be looked at: the second is not fit. */
 	if (len < 0)
 		return errno != ENOTSUP && errno != ENODATA;

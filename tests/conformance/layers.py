@@ -162,6 +162,15 @@ def large(p):
     return problems
 
 
+def attributes(p):
+    """What an overlay would take for its own is copied."""
+    one = p.create("overlay")
+    p.sh(one, "mkdir d && echo text >d/file")
+    os.setxattr(p.sessions(one, one, "workspace", "d", "file"), "user.overlay.metacopy", b"")
+    fork, = p.forks(one)
+    return [] if p.made(fork) == "copy" and p.sh(fork, "cat d/file") == "text" else [p.made(fork)]
+
+
 def special(p):
     """Sockets and fifos that a snapshot told of are known to a fork of what was made from it."""
     one = p.create("overlay")
@@ -191,7 +200,7 @@ def main():
             if p.made(p.forks(probe)[0]) != "overlay":
                 tap.case(f"{mode}: forks in layers", [], skip="this host or file system lays no layers for this user")
                 continue
-            for test in (same_work, side_by_side, killed, large, special, nothing_left):
+            for test in (same_work, side_by_side, killed, large, attributes, special, nothing_left):
                 try:
                     problems = test(p)
                 except (RuntimeError, OSError, ValueError, subprocess.TimeoutExpired) as e:
