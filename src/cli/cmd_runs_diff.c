@@ -130,11 +130,14 @@ static bool same_node(enum graph_kind kind, const struct graph_node *a, const st
 static void add_change(
 	json_t *list, enum graph_kind kind, const struct graph_node *a, const struct graph_node *b)
 {
+	const struct graph_node *either = a ? a : b;
 	json_t *o = json_object();
 
+	if (!either)
+		abort(); /* our own bug */
 	json_put(o, "a", a ? node_json(kind, a) : json_null());
 	json_put(o, "b", b ? node_json(kind, b) : json_null());
-	json_put(o, "id", json_str(a ? a->id : b->id));
+	json_put(o, "id", json_str(either->id));
 	json_add(list, o);
 }
 

@@ -69,8 +69,7 @@ static int run_list(void *values, char **argv)
 {
 	const struct values *v = values;
 	auto_ledger struct ledger *l = NULL;
-	json_t *list = v->json ? json_array() : NULL;
-	auto_json json_t *owned = list;
+	auto_json json_t *list = v->json ? json_array() : NULL;
 	struct error err;
 
 	if (!cli_words_are(argv, 0, 0, "runs list"))

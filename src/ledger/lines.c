@@ -414,7 +414,7 @@ int ledger_append_lines(struct ledger_writer *w, int fd, size_t batch, bool is_b
 /* The first line: what the run was. */
 static int read_head(struct reader *r, char **ret_label, char **ret_goal, struct error *err)
 {
-	autofree char *format = NULL, *label = NULL, *goal = NULL;
+	autofree char *format = NULL;
 	struct raw head;
 	const char *line;
 	size_t len;
