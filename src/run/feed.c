@@ -432,8 +432,10 @@ static int replay_stdin(
 	f->has_next = false;
 	answered(f, ret, f->next.now_ns, n->in.flags & TAPE_INPUT_END ? FRAME_INPUT_END : 0);
 	ret->len = (uint32_t)passed;
-	if (ret->flags)
+	if (ret->flags) {
 		fd_close(&f->to);
+		fd_close(&f->from); /* of a resumed run: nobody would take more of it */
+	}
 	return 1;
 }
 

@@ -261,9 +261,14 @@ class Answers(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        """Its client was killed."""
+
+
 def over_http(scratch, mode, is_long):
     """A workflow that waits for hours for a server: killed while it asks, resumed, and once more with the server gone."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+    with Server(("127.0.0.1", 0), Answers) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         port = server.server_address[1]
         words = ["--network", f"allow=127.0.0.1:{port}", "--", "python3", "-c", BACK_OFF, f"http://127.0.0.1:{port}"]
