@@ -114,6 +114,27 @@ static void add_inputs(struct words *w, const struct recompute_inputs *in)
 		add_option(w, "bind", in->bind.items[i]);
 }
 
+static bool is_image(const json_t *contract)
+{
+	const char *kind = text_of(get(contract, "rootfs"), "kind");
+
+	return kind && strcmp(kind, "image") == 0;
+}
+
+/* What the image says of a run is in the contract already, worked out. */
+static void add_image(struct words *w, const json_t *contract)
+{
+	const json_t *rootfs = get(contract, "rootfs");
+
+	if (!is_image(contract))
+		return;
+	add_option(w, "image", text_of(rootfs, "digest"));
+	add(w, mem_strdup("--entrypoint="));
+	add(w, str_format("--user=%" PRId64 ":%" PRId64,
+		       (int64_t)json_integer_value(get(contract, "uid")),
+		       (int64_t)json_integer_value(get(contract, "gid"))));
+}
+
 static bool make_line(struct words *w, const json_t *contract, const struct recompute_inputs *in,
 	struct verdict *v)
 {
@@ -143,6 +164,7 @@ static bool make_line(struct words *w, const json_t *contract, const struct reco
 	add_option(w, "workflow-id", text_of(contract, "workflow_id"));
 	add_sched(w, get(contract, "sched"));
 	add_inputs(w, in);
+	add_image(w, contract);
 	if (!add_list(w, "env", get(contract, "env"))) {
 		verdict_add(v, VERDICT_NOT_RECOMPUTABLE, "its environment is no text");
 		return false;
@@ -250,7 +272,8 @@ int cli_recompute(const json_t *statement, const struct recompute_inputs *in, st
 	auto_json json_t *report = NULL;
 	autofree char *said = NULL;
 	autoclose int input = -1, log = -1;
-	const char *cwd = text_of(get(contract, "cwd"), "path");
+	/* A directory of an image is not one of this host. */
+	const char *cwd = is_image(contract) ? NULL : text_of(get(contract, "cwd"), "path");
 	int status;
 	pid_t pid;
 

@@ -479,6 +479,14 @@ def a_run_is_deterministic_and_replays(b):
         done = b.sg("run", "--record", tape, "--image", b.good.digest, "--", "/bin/sh", "-c", "cat; date", stdin=p.stdout)
     problems += expect(done, 0, "from outside\n")
     again = b.sg("replay", tape)
+    # Whoever has the image makes the run again from its receipt.
+    problems += expect(b.sg("key", "new"), 0)
+    with open(b.path("keys.json"), "wb") as f:
+        f.write(b.sg("key", "jwks").out)
+    os.chmod(b.path("keys.json"), 0o644)
+    problems += expect(b.sg("run", "--receipt", b.path("r.json"), "--image", b.good.digest, "--user", "app", "--workdir", "/w",
+                            "--", "/bin/sh", "-c", "id; date >f"), 0, "uid=1234")
+    problems += expect(b.sg("receipt", "verify", "--jwks", b.path("keys.json"), "--recompute", b.path("r.json")), 0, "verified")
     return problems + expect(again, 0) + ([] if again.out == done.out else [again.out])
 
 
