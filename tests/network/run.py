@@ -3,14 +3,16 @@
 import contextlib
 import json
 import os
+import signal
 import socket
 import struct
+import subprocess
 import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import MODES, ROOT, Scratch, Tap, require_programs, run  # noqa: E402
+from harness import ENV, MODES, ROOT, Scratch, Tap, as_mode, descendants, require_programs, run  # noqa: E402
 import servers  # noqa: E402
 
 LONG = "--long" in sys.argv
@@ -106,6 +108,21 @@ while True:
         print(some)
         if not some:
             break
+"""
+RETRIES = """
+import socket, sys, time
+done, s = 0, None
+while done < 6:
+    try:
+        s = s or socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+        s.sendall(b"%d\\n" % done)
+        answer = s.recv(100)
+        print(done, answer, flush=True)
+        done += 1
+    except ConnectionError as e:
+        print("again", flush=True)
+        s = None
+        time.sleep(1)
 """
 JAVA = """
 import java.net.URI;
@@ -245,6 +262,36 @@ def an_hour_of_back_off(bench):
     return problems
 
 
+def echo(connection):
+    with connection, connection.makefile("rb") as f:
+        for line in f:
+            threading.Event().wait(0.15)
+            connection.sendall(b"ok " + line)
+
+
+def resumed(bench):
+    """Killed between two answers: its connection is broken, the next one works, and nothing is asked twice."""
+    journal = os.path.join(bench.tapes, "journal")
+    env = {**ENV, "TMPDIR": bench.scratch.tmp, "XDG_STATE_HOME": bench.state}
+    with servers.lines(lambda c: threading.Thread(target=echo, args=(c,), daemon=True).start()) as port:
+        argv = [bench.scratch.join("bin", "sandglass"), "run", "--network", f"allow=127.0.0.1:{port}", "--journal", journal, "--",
+                "python3", "-c", RETRIES, str(port)]
+        with subprocess.Popen(as_mode(bench.mode, argv), cwd=bench.work, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as p:
+            before = p.stdout.readline() + p.stdout.readline()
+            for pid in [p.pid, *descendants(p.pid)]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            before += p.stdout.read()
+        done = bench.sandglass("resume", journal)
+    again = bench.sandglass("replay", journal)
+    out = before + done.out
+    answers = [b"%d b'ok %d\\n'" % (i, i) for i in range(6)]
+    lines = out.splitlines()
+    if done.status == 0 and [line for line in lines if line != b"again"] == answers and b"again" in lines and again.out == out:
+        return []
+    return [f"before: {before}", f"resumed: {describe(done)}", f"replayed: {describe(again)}"]
+
+
 def only_what_is_allowed(bench):
     with servers.web(bench.served) as port:
         url = f"http://127.0.0.1:{port}/small"
@@ -374,6 +421,7 @@ def node_client(bench):
 
 
 def check_long(bench):
+    yield "resumed after a kill", lambda: resumed(bench)
     yield "git clone", lambda: held(
         bench, "git", repository(bench), ["sh", "-c", "git clone -q http://127.0.0.1:{port}/repo.git c && git -C c log --oneline"], b"first")
     yield "redis-cli", lambda: held(
