@@ -94,7 +94,12 @@ static int make_fork(struct trial *t, struct error *err)
 		ledger_fork(t->ledger, s->run, s->at, s->label ? s->label : "trial",
 			t->report->fork_run_id, err) < 0 ||
 		ledger_writer_open(t->ledger, t->report->fork_run_id, &w, err) < 0)
-		return -1;
+		return s->deterministic && strstr(err->msg, "UNIQUE constraint")
+			       ? error_set(err, ERR_BUSY,
+					 "this very trial was made in this store before, and its "
+					 "fork is there: make it in a copy of the store, or with "
+					 "another --label")
+			       : -1;
 	t->shared = ledger_writer_seq(w);
 	t->next_number = ledger_writer_number(w) + 1;
 	return 0;

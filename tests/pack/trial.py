@@ -471,6 +471,9 @@ def a_deterministic_trial_repeats(top):
         db.close()
         os.unlink(copy)
     problems = [] if made[0] == made[1] else made
+    twice = [top.command(top.words(pack, "--deterministic")) for _ in range(2)]
+    if [d.returncode for d in twice] != [0, 2] or b"another --label" not in twice[1].stderr:
+        problems.append(twice)
     return problems + expect(json.loads(made[0][0]), "completed", events_appended=2)
 
 
