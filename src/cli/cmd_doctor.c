@@ -7,13 +7,21 @@
 #include "cli/commands.h"
 #include "cli/session.h"
 #include "codec/json.h"
+#include "doctor/container.h"
 #include "doctor/doctor.h"
 
 struct values {
+	const char *runtime, *image;
 	bool json;
 };
 
-static const struct cli_option options[] = {{0}};
+static const struct cli_option options[] = {
+	{"runtime", CLI_TEXT, "auto|docker|podman|nerdctl",
+		"try this container runtime instead of the host", offsetof(struct values, runtime)},
+	{"image", CLI_TEXT, "REF", "with --runtime: try a container of this image",
+		offsetof(struct values, image)},
+	{0},
+};
 
 /* There is something to say besides what was found. */
 static bool is_bad(enum doctor_level l)
@@ -73,6 +81,33 @@ static void print_table(const struct doctor_report *r)
 	printf("\n%s\n", verdicts[doctor_verdict(r)]);
 }
 
+static void print_container(const struct container_report *r, bool json)
+{
+	auto_json json_t *o = json_object();
+	json_t *checks = json_array();
+	autofree char *text = NULL;
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct container_row *row = &r->rows[i];
+		const char *level = doctor_level_name(row->finding.level);
+		json_t *one = json_object();
+
+		if (!json)
+			printf("%-9s %-14s %s\n", level, row->name, row->finding.detail);
+		json_put(one, "check", json_str(row->name));
+		json_put(one, "level", json_str(level));
+		json_put(one, "detail",
+			json_bytes(row->finding.detail, strlen(row->finding.detail)));
+		json_add(checks, one);
+	}
+	json_put(o, "format", json_str("sandglass.doctor-container/1"));
+	json_put(o, "verdict", json_str(doctor_level_name(container_verdict(r))));
+	json_put(o, "checks", checks);
+	text = json_text(o);
+	if (json)
+		printf("%s\n", text);
+}
+
 static int run(void *values, char **words)
 {
 	static const int statuses[DOCTOR_LEVELS] = {
@@ -82,6 +117,17 @@ static int run(void *values, char **words)
 
 	if (!cli_words_are(words, 0, 0, "doctor"))
 		return STATUS_USAGE;
+	if (v->image && !v->runtime) {
+		cli_say("doctor: --image goes with --runtime");
+		return STATUS_USAGE;
+	}
+	if (v->runtime) {
+		struct container_report c;
+
+		container_try(v->runtime, v->image, &c);
+		print_container(&c, v->json);
+		return statuses[container_verdict(&c)];
+	}
 	doctor_try(&r);
 	if (v->json)
 		print_json(&r);

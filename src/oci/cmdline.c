@@ -63,14 +63,21 @@ static int add_supervisor(struct words *out, const struct cmdline *c, struct err
 	return 0;
 }
 
-static void add_tmpfs(struct words *out, const char *at, const struct contract *c)
+static void add_tmpfs(struct words *out, const char *at, const struct cmdline *c)
 {
+	const struct contract *k = c->launch->contract;
+	bool knows = c->runtime->runtime->dialect->knows_tmpfs;
+	autofree char *more = knows ? str_format(",uid=%u,gid=%u,nr_inodes=%" PRIu64, k->uid,
+					      k->gid, k->tmp_inodes)
+				    : mem_strdup("");
+
 	words_add(out, "--tmpfs");
-	words_format(out,
-		"%s:rw,nosuid,nodev,exec,mode=1777,uid=%u,gid=%u,size=%" PRIu64
-		",nr_inodes=%" PRIu64,
-		at, c->uid, c->gid, c->tmp_bytes, c->tmp_inodes);
+	words_format(out, "%s:rw,nosuid,nodev,exec,mode=1777,size=%" PRIu64 "%s", at, k->tmp_bytes,
+		more);
 }
+
+/* What podman keeps of its own limit is less than the host allows. */
+enum { LIMIT_MOST = 16384 };
 
 static void add_limits(struct words *out, const struct cmdline *c)
 {
@@ -94,12 +101,11 @@ static void add_limits(struct words *out, const struct cmdline *c)
 
 		if (getrlimit(limits[i].number, &now) < 0)
 			continue;
+		if (now.rlim_max > LIMIT_MOST)
+			now.rlim_max = LIMIT_MOST;
 		words_add(out, "--ulimit");
-		if (now.rlim_max == RLIM_INFINITY)
-			words_format(out, "%s=-1:-1", limits[i].name);
-		else
-			words_format(out, "%s=%ju:%ju", limits[i].name, (uintmax_t)now.rlim_max,
-				(uintmax_t)now.rlim_max);
+		words_format(out, "%s=%ju:%ju", limits[i].name, (uintmax_t)now.rlim_max,
+			(uintmax_t)now.rlim_max);
 	}
 }
 
@@ -129,8 +135,8 @@ static void add_mounts(struct words *out, const struct cmdline *c)
 {
 	const struct contract *k = c->launch->contract;
 
-	add_tmpfs(out, "/tmp", k);
-	add_tmpfs(out, "/dev/shm", k);
+	add_tmpfs(out, "/tmp", c);
+	add_tmpfs(out, "/dev/shm", c);
 	add_staged(out, c, STAGE_INSIDE, STAGE_POINT);
 	add_staged(out, c, STAGE_SYS, "/sys");
 	/* Else the runtime's own is mounted there. */

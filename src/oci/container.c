@@ -72,6 +72,20 @@ static void note_warnings(struct container *c)
 	}
 }
 
+/* What a dialect has no words for. */
+static void note_lacks(struct container *c)
+{
+	struct launch_degraded *d = &c->degraded[c->degraded_count];
+
+	if (c->runtime->dialect->knows_tmpfs)
+		return;
+	d->reason = REASON_LIMIT_DEGRADED;
+	snprintf(d->detail, sizeof(d->detail),
+		"inodes: %s bounds the bytes of /tmp and not the number of its files",
+		c->runtime->dialect->name);
+	c->degraded_count++;
+}
+
 /* The client ended before the supervisor was there. */
 static int start_failed(struct container *c, struct error *err)
 {
@@ -132,6 +146,7 @@ static int start(struct container *c, const struct oci_spec *r, const struct lau
 		if ((got = wait_for_supervisor(c, r->interrupt, until, &c->link, err)) < 0)
 			return -1;
 	stage_close(&c->stage);
+	note_lacks(c);
 	note_warnings(c);
 	return fd_send(c->link, given, ARRAY_LEN(given), err);
 }
@@ -173,7 +188,10 @@ static bool container_needs_memory_watch(const struct launch *launch)
 	const struct container *c = (const struct container *)launch;
 
 	/* Any warning may be of the limit of memory. */
-	return c->degraded_count > 0;
+	for (size_t i = 0; i < c->degraded_count; i++)
+		if (c->degraded[i].reason == REASON_RUNTIME_WARNING)
+			return true;
+	return false;
 }
 
 static int container_nudge(struct launch *launch, struct error *err)

@@ -22,6 +22,7 @@ const struct dialect dialects[] = {
 		 * happened in this very second comes only if the end is later. */
 		.oom = WORDS("events", "--since", "24h", "--until=-1s", "--filter", "event=oom",
 			"--format", "oom", "--filter"),
+		.knows_tmpfs = true,
 		.start = "start its daemon (systemctl start docker), and be root or of the group "
 			 "docker",
 	},
@@ -29,7 +30,8 @@ const struct dialect dialects[] = {
 		.name = "podman",
 		/* With --read-only it would make /run and /var/tmp writable by itself. */
 		.run = WORDS("--log-driver", "none", "--sig-proxy=false", "--read-only-tmpfs=false",
-			"--image-volume", "ignore", "--http-proxy=false", "--systemd", "false"),
+			"--image-volume", "ignore", "--http-proxy=false", "--systemd", "false",
+			"--passwd=false"),
 		.inspect = WORDS("image", "inspect", "--format", "{{json .}}"),
 		.version = WORDS("version", "--format", "{{.Client.Version}}"),
 		/* It would ask for more than the host may give. */

@@ -13,6 +13,7 @@ struct dialect {
 	const char *const *inspect; /* before the image: its JSON comes out */
 	const char *const *version; /* succeeds when the runtime can be used now */
 	const char *const *oom;	    /* before the container's name: the events of its end */
+	bool knows_tmpfs;	    /* knows uid=, gid= and nr_inodes= of a tmpfs */
 	bool wants_limits;	    /* limits of descriptors and processes have to be given */
 	const char *start;	    /* how to start it, for messages */
 };

@@ -151,8 +151,43 @@ def long(b):
     words = ["--cap-drop ALL", "--network none", "--read-only", "--pull never", "no-new-privileges", "nr_inodes=", "--memory-swap", "--pids-limit"]
     b.tap.case("--dry-run shows the whole command line", [f"no {w}" for w in words if w not in shown.out.decode()])
     status_is(b, "the supervisor is all that may trace", 0, "", script="grep -q 'CapBnd:.0000000000000000' /proc/self/status")
+    doctor(b)
     stand_ins(b)
+    podman(b)
     daemon_dies(b)
+
+
+def doctor(b):
+    told = b.sandglass("doctor", "--runtime", "docker", "--image", b.image)
+    lines = {line.split()[1]: line.split()[0] for line in told.out.decode().splitlines()}
+    wanted = dict.fromkeys(("runtime", "image", "pinned", "container", "limits", "layout", "ptrace", "vdso", "seccomp", "run"), "ok")
+    b.tap.case("the doctor tries the runtime", [f"{k} is {lines.get(k)}" for k, v in wanted.items() if lines.get(k) != v])
+    gone = b.sandglass("doctor", "--runtime", "docker", env={"DOCKER_HOST": "unix:///nonexistent.sock"})
+    b.tap.case("the doctor says that a daemon is not there", [] if gone.status == 2 and b"missing   runtime" in gone.out else [gone.tell()])
+
+
+def podman(b):
+    """With runc, for crun does not start on every host."""
+    top = b.scratch.mkdir("podman", h.ROOT)
+    words = f"podman --cgroup-manager cgroupfs --runtime runc --root {top}/root --runroot {top}/run --storage-driver vfs"
+    name = "podman's container is the native one too"
+    try:
+        loaded = h.run([*words.split(), "load", "-q", "-i", b.scratch.join("saved.tar")], timeout=120)
+        tries = ["--network", "none", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000", "localhost/sandglass-test:1", "/bin/true"]
+        probe = h.run([*words.split(), "run", "--rm", *tries], timeout=120)
+    except OSError as e:
+        b.tap.case(name, [], skip=str(e))
+        return
+    if loaded.status or probe.status:
+        b.tap.case(name, [], skip="podman does not start here: " + (loaded if loaded.status else probe).tell().replace("\n", " ")[-200:])
+        return
+    native = b.run(script=RACE, runtime="native")
+    there = b.sandglass("run", "--allow-tag", "--image", "localhost/sandglass-test:1", "--", "sh", "-c", RACE, runtime="podman",
+                        env={"SANDGLASS_PODMAN": words})
+    problems = difference(native.out, there.out) + ([there.tell()] if there.status else [])
+    left = h.run([*words.split(), "ps", "-aq"]).out.decode().split()
+    h.run(["umount", "-R", f"{top}/root"])
+    b.tap.case(name, problems + [f"container {c}" for c in left])
 
 
 WARNS = """#!/bin/sh

@@ -31,6 +31,9 @@ class Dockerd:
         os.makedirs(path, exist_ok=True)
         self.socket = os.path.join(path, "d.sock")
         self.env = {"DOCKER_HOST": "unix://" + self.socket, "DOCKER_CONFIG": os.path.join(path, "config")}
+        os.makedirs(self.env["DOCKER_CONFIG"], exist_ok=True)
+        with open(os.path.join(self.env["DOCKER_CONFIG"], "config.json"), "w", encoding="ascii") as f:
+            f.write("{}\n")
         self.process = None
 
     def start(self):
