@@ -287,14 +287,14 @@ struct state {
 	char *error;
 };
 
+static const char state_format[] =
+	"{{.State.ExitCode}} {{.State.OOMKilled}} {{.HostConfig.Memory}} "
+	"{{.HostConfig.MemorySwap}} {{.HostConfig.PidsLimit}} {{.HostConfig.NanoCpus}} "
+	"{{.State.StartedAt}}|{{.State.Error}}";
+
 static int ask_state(const struct oci *r, const char *name, struct state *ret, struct error *err)
 {
-	static const char *const words[] = {"container", "inspect", "--format",
-		"{{.State.ExitCode}} {{.State.OOMKilled}} {{.HostConfig.Memory}} "
-		"{{.HostConfig.MemorySwap}} "
-		"{{.HostConfig.PidsLimit}} {{.HostConfig.NanoCpus}} "
-		"{{.State.StartedAt}}|{{.State.Error}}",
-		NULL};
+	static const char *const words[] = {"container", "inspect", "--format", state_format, NULL};
 	auto_words struct words ask = {0};
 	autofree char *text = NULL;
 	char oom[8] = "", started[64] = "", pids[24] = "";
