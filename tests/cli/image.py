@@ -472,6 +472,13 @@ def names_and_images_are_removed(b):
     return problems + expect(b.sg("image", "verify", b.good.digest), 0, "intact")
 
 
+def user_0_sees_nothing_of_the_supervisor(b):
+    """All names of the system twice: those of init's descriptors and mappings would be the host's."""
+    done = b.sg("run", "--verify", "--user", "0", "--image", b.good.digest, "--", "/bin/busybox", "sh", "-c",
+                "id -u; find / 2>&1 | sort >/tmp/all; wc -l </tmp/all; grep map_files /tmp/all")
+    return expect(done, 0, "0\n", "") + expect(done, 0, "find: /proc/1/map_files: Permission denied\n")
+
+
 def a_run_is_deterministic_and_replays(b):
     tape = b.path("t.tape")
     problems = expect(b.sg("run", "--verify", "--image", b.good.digest, "--", *WORLD, timeout=120), 0, "2023")
@@ -531,7 +538,8 @@ def a_registry_gives_what_was_pushed(b):
 
 
 ANYBODY = [modes_owners_and_attributes_are_kept, layers_cannot_write_outside, the_config_is_honoured,
-           importers_at_once_agree_and_second_use_unpacks_nothing, a_run_is_deterministic_and_replays]
+           importers_at_once_agree_and_second_use_unpacks_nothing, a_run_is_deterministic_and_replays,
+           user_0_sees_nothing_of_the_supervisor]
 ROOT_TOO = [every_form_is_the_same_image, layers_are_laid_as_docker_lays_them, bombs_are_bounded, what_is_broken_is_named,
             references_are_pinned, a_bare_image_gets_what_it_lacks, tampering_is_found, killed_importers_leave_the_store_whole,
             names_and_images_are_removed]

@@ -132,6 +132,18 @@ static const struct row *find(const char *path)
 	return NULL;
 }
 
+bool procfs_is_closed(const char *directory)
+{
+	static const char *const closed[] = {"fd", "fdinfo", "map_files", "ns"};
+	pid_t pid = 0, tid = 0;
+	const char *rest = split(directory, &pid, &tid);
+
+	for (size_t i = 0; rest != NULL && pid == 1 && i < ARRAY_LEN(closed); i++)
+		if (strcmp(rest, closed[i]) == 0)
+			return true;
+	return false;
+}
+
 enum procfs_verdict procfs_check(const char *path)
 {
 	const struct row *row = find(path);

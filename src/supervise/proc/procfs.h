@@ -19,6 +19,9 @@ enum procfs_verdict {
 
 /* It and all below it are not there for the guest. The path is canonical. */
 bool procfs_is_absent(const char *path);
+/* A directory of init, which nobody may list: the kernel lets user 0, who would see what the
+ * supervisor has open and where it is mapped. */
+bool procfs_is_closed(const char *directory);
 /* What a canonical path (no links, /proc/PID rather than /proc/self) is. */
 enum procfs_verdict procfs_check(const char *path);
 /* The errno with which a PROCFS_REFUSED file is not opened. */

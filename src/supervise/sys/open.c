@@ -68,6 +68,8 @@ static enum act open_system(struct task *t, const struct opening *o, struct path
 		return ACT_NATIVE;
 	if (procfs_is_absent(name))
 		return call_done(&t->call, -ENOENT);
+	if (!(o->flags & O_PATH) && procfs_is_closed(name))
+		return call_done(&t->call, -EACCES);
 	if (!S_ISREG(file->stx.stx_mode) || !is_readable(o, &file->stx))
 		return ACT_NATIVE;
 	switch (procfs_check(name)) {
