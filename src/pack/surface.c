@@ -112,6 +112,9 @@ void pack_surface_check(const json_t *manifest, const json_t *described, struct 
 		json_object_get(described, "capabilities"), faults);
 }
 
+/* Together, with a point between, they are the actor of events. */
+enum { PACK_NAME_MAX = 64, ENTRY_NAME_MAX = 128 };
+
 void pack_described_check(const json_t *described, struct faults *faults)
 {
 	const json_t *list, *item, *on;
@@ -123,12 +126,22 @@ void pack_described_check(const json_t *described, struct faults *faults)
 	}
 	if (!text(described, "name")[0] || !text(described, "version")[0])
 		faults_add(faults, "the code tells no name and version of itself");
+	if (strlen(text(described, "name")) > PACK_NAME_MAX)
+		faults_add(faults, "the code's name has more than %d bytes", PACK_NAME_MAX);
 	for (i = 0; i < ARRAY_LEN(lists); i++) {
 		list = json_object_get(described, lists[i]);
 		if (list && !json_is_array(list))
 			faults_add(faults, "the code's %s are no list", lists[i]);
-		json_array_foreach(list, j, item) if (!name_of(item))
-			faults_add(faults, "the code has an entry without a name in %s", lists[i]);
+		json_array_foreach(list, j, item)
+		{
+			if (!name_of(item))
+				faults_add(faults, "the code has an entry without a name in %s",
+					lists[i]);
+			else if (strlen(name_of(item)) > ENTRY_NAME_MAX)
+				faults_add(faults,
+					"the code has a name of more than %d bytes in %s",
+					ENTRY_NAME_MAX, lists[i]);
+		}
 	}
 	json_array_foreach(json_object_get(described, "behaviors"), i, item)
 	{

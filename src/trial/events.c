@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "codec/raw.h"
 #include "trial/inside.h"
 
 enum {
@@ -41,6 +42,18 @@ static void put(
 		.actor = mem_strdup(actor),
 		.caused_by = caused_by ? mem_strdup(caused_by) : NULL};
 	t->bytes += strlen(payload) + strlen(type);
+}
+
+int trial_check_payload(const char *payload, struct error *err)
+{
+	size_t len = strlen(payload);
+	struct raw ignored;
+
+	if (len > LEDGER_PAYLOAD_MAX)
+		return error_set(err, ERR_LIMIT, "a payload of %zu bytes; the limit is %d", len,
+			LEDGER_PAYLOAD_MAX);
+	return raw_check(payload, len, RAW_STRICT, &ignored, err) < 0 ? error_wrap(err, "a payload")
+								      : 0;
 }
 
 int trial_append(struct trial *t, const char *type, char *payload, const char *actor,
@@ -212,9 +225,16 @@ int trial_load(struct trial *t, struct error *err)
 {
 	int r = requeue(t, err);
 
-	for (size_t i = 0; r == 0 && i < t->spec->pack_count; i++)
-		r = trial_append(
-			t, "pack.loaded", loaded_payload(&t->players[i]), "runtime", NULL, NULL);
+	for (size_t i = 0; r == 0 && i < t->spec->pack_count; i++) {
+		autofree char *payload = loaded_payload(&t->players[i]);
+		struct error why;
+
+		/* What the code says of itself is in it. */
+		if (trial_check_payload(payload, &why) < 0)
+			return trial_over(t, TRIAL_MATERIALIZATION_FAILED, "pack '%s': %s",
+				t->spec->packs[i].dir, why.msg);
+		r = trial_append(t, "pack.loaded", take_ptr(payload), "runtime", NULL, NULL);
+	}
 	return r;
 }
 

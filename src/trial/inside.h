@@ -87,6 +87,8 @@ int trial_out_of_time(struct trial *t);
 
 /* events.c: what is appended and what behaviors make of it. */
 MUST_CHECK int trial_load(struct trial *t, struct error *err);
+/* Whether a ledger takes it: else all that a trial did would be lost at its end. */
+MUST_CHECK int trial_check_payload(const char *payload, struct error *err);
 /* Appends; takes payload (text, heap). *ret_id (may be NULL) is borrowed. */
 MUST_CHECK int trial_append(struct trial *t, const char *type, char *payload, const char *actor,
 	const char *caused_by, const char **ret_id);

@@ -151,7 +151,8 @@ static int do_append(
 	const char *type = trial_text(request, "type"), *actor = trial_text(request, "actor");
 	const char *caused_by = trial_text(request, "caused_by"), *id = NULL;
 	const json_t *payload = json_object_get(request, "payload");
-	autofree char *line = NULL;
+	autofree char *line = NULL, *text = NULL;
+	struct error why;
 	int r;
 
 	if (!type || !type[0] || strlen(type) > LEDGER_ID_MAX || !json_is_object(payload))
@@ -161,7 +162,10 @@ static int do_append(
 		(caused_by && strlen(caused_by) > LEDGER_ID_MAX) || is_reserved(type, actor))
 		return tell_word(t, c->player, "refused",
 			"events of this type or actor are not a pack's to append", err);
-	r = trial_append(t, type, json_dumps(payload, 0), actor ? actor : c->actor,
+	text = json_dumps(payload, 0);
+	if (trial_check_payload(text, &why) < 0)
+		return tell_word(t, c->player, "refused", why.msg, err);
+	r = trial_append(t, type, take_ptr(text), actor ? actor : c->actor,
 		caused_by ? caused_by : c->caused_by, &id);
 	if (r != 0)
 		return r;
@@ -205,6 +209,13 @@ static int serve(struct trial *t, const struct call *c, const json_t *m, struct 
 {
 	const json_t *v;
 
+	/* An answer with another nonce comes from somebody who was not called. */
+	if (json_object_get(m, "done") || json_object_get(m, "failed"))
+		return 0;
+	/* Whose code and manifest do not agree has done nothing to the fork. */
+	if (t->phase == PHASE_DESCRIBE)
+		return tell_word(t, c->player, "refused",
+			"a pack that is asked what it has can ask for nothing yet", err);
 	if ((v = json_object_get(m, "append")))
 		return do_append(t, c, v, err);
 	if ((v = json_object_get(m, "events")))
@@ -213,9 +224,6 @@ static int serve(struct trial *t, const struct call *c, const json_t *m, struct 
 		return do_objects(t, c, v, err);
 	if (json_object_get(m, "idle"))
 		return do_idle(t, c, err);
-	/* An answer with another nonce comes from somebody who was not called. */
-	if (json_object_get(m, "done") || json_object_get(m, "failed"))
-		return 0;
 	return tell_word(t, c->player, "refused", "no such request", err);
 }
 

@@ -89,6 +89,47 @@ def manifests_are_compared_with_the_code(top):
     return problems + expect(top.trial((path, top.pin(path)), "--no-manifest", "--scenario", "scenario.py"), "completed")
 
 
+def nothing_is_asked_while_it_describes_itself(top):
+    """Neither a fork that there is not, nor one that the pack is not loaded on."""
+    problems = []
+    for ask in ({"append": {"type": "early.bird", "payload": {}}}, {"events": {}}, {"objects": {}}, {"idle": {}}):
+        path, _ = top.pack("python")
+        main = os.path.join(path, "main.py")
+        with open(main, encoding="ascii") as f:
+            text = f.read()
+        told = f'        if message["do"] == "describe":\n            tell({ask!r})\n            assert "refused" in json.loads(INPUT.readline())\n'
+        with open(main, "w", encoding="ascii") as f:
+            f.write(text.replace('        if message["do"] == "describe":\n', told))
+        problems += expect(top.trial((path, top.pin(path)), "--no-manifest"), "completed", events_appended=2)
+        manifest = os.path.join(path, "manifest.toml")
+        with open(manifest, encoding="ascii") as f:
+            text = f.read()
+        content = json.loads(top.command(["pack", "hash", "--json", path]).stdout)["content_hash"]
+        with open(manifest, "w", encoding="ascii") as f:
+            f.write("".join(f'content_hash = "{content}"\n' if line.startswith("content_hash") else line for line in text.splitlines(True)))
+        checked = top.command(["pack", "check", "--run", path])
+        if checked.returncode:
+            problems.append(checked)
+    return problems
+
+
+def payloads_that_no_ledger_takes_are_refused(top):
+    """Else the candidate decides that there is no report. Names are in payloads too, and are actors."""
+    deep = "p = {}\nfor i in range(70):\n    p = {'a': p}\n"
+    problems = expect(top.scenario(deep + "runtime.append('x.y', p)"), "scenario_failed", "more than 64 levels", events_appended=1)
+    for members, said in (('"capabilities": [json.loads("[" * 70 + "]" * 70)]', "more than 64 levels"),
+                          ('"name": "x" * 65', "name has more than 64 bytes"),
+                          ('"behaviors": [{"name": "x" * 129, "on": []}]', "a name of more than 128 bytes in behaviors")):
+        path, _ = top.pack("python")
+        main = os.path.join(path, "main.py")
+        with open(main, encoding="ascii") as f:
+            text = f.read()
+        with open(main, "w", encoding="ascii") as f:
+            f.write(text.replace('{"surface": describe()}', '{"surface": {**describe(), %s}}' % members))
+        problems += expect(top.trial((path, top.pin(path)), "--no-manifest"), "materialization_failed", said, events_appended=0)
+    return problems
+
+
 def a_scenario_that_fails_says_so(top):
     problems = expect(top.scenario("raise ValueError('no good')"), "scenario_failed", "ValueError: no good", exit_code=None)
     pack = top.pack("python")
@@ -486,7 +527,8 @@ def the_examples_are_packs(_top):
     return problems
 
 
-CASES = [a_good_pack_completes, a_fork_has_its_lineage, pins_are_demanded, manifests_are_compared_with_the_code, a_scenario_that_fails_says_so,
+CASES = [a_good_pack_completes, a_fork_has_its_lineage, pins_are_demanded, manifests_are_compared_with_the_code,
+         nothing_is_asked_while_it_describes_itself, payloads_that_no_ledger_takes_are_refused, a_scenario_that_fails_says_so,
          behavior_failures_of_the_trial_alone_are_counted, events_are_counted_as_they_are_appended, the_wall_clock_ends_everything, nobody_outlives_a_trial,
          a_forged_end_is_no_end, imports_that_fail_are_told, output_is_captured_and_no_more, memory_and_time_are_bounded, the_environment_is_closed,
          nothing_else_is_there, what_was_hashed_is_what_runs, packs_work_together, a_recorded_segment_is_replayed, objects_are_what_the_events_say, what_the_run_had_left_is_done,
