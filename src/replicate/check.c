@@ -92,6 +92,31 @@ static const char *check_targets(const json_t *s, struct verdict *v)
 	return worst;
 }
 
+/* Numbers are of runs that ended by themselves, with 0, and had them among their results. */
+static void check_runs(const json_t *s, struct verdict *v)
+{
+	const json_t *runs = get(s, "runs"), *targets = get(s, "targets");
+	size_t count = json_array_size(runs);
+
+	if (json_array_size(targets) > 0 && count == 0)
+		verdict_add(v, VERDICT_CONTRADICTION, "it has targets, and no runs");
+	for (size_t i = 0; i < count * json_array_size(targets); i++) {
+		const json_t *run = json_array_get(runs, i % count), *end = get(run, "end");
+		const json_t *target = json_array_get(targets, i / count), *code = get(end, "code"),
+			     *is = get(get(run, "results"), text_of(target, "name")),
+			     *says = json_array_get(get(target, "values"), i % count);
+
+		if (strcmp(text_of(end, "how"), "exited") != 0 || !json_is_integer(code) ||
+			json_integer_value(code) != 0)
+			verdict_add(v, VERDICT_CONTRADICTION,
+				"run %zu did not end well, and has values", i % count + 1);
+		else if (is ? !json_equal(is, says) : !json_is_null(says))
+			verdict_add(v, VERDICT_CONTRADICTION,
+				"target '%s' has another value than the results of run %zu",
+				text_of(target, "name"), i % count + 1);
+	}
+}
+
 static void check_contract(const json_t *s, struct verdict *v)
 {
 	autofree char *text = json_text(get(s, "contract"));
@@ -148,6 +173,8 @@ void record_check(const json_t *s, struct verdict *v)
 		return;
 	check_contract(s, v);
 	of_targets = check_targets(s, v);
-	if (of_targets)
-		check_outcome(s, of_targets, v);
+	if (!of_targets)
+		return;
+	check_runs(s, v);
+	check_outcome(s, of_targets, v);
 }

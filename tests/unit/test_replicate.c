@@ -351,6 +351,29 @@ static void a_record_that_contradicts_itself_fails(void **state)
 	assert_int_equal(check(lacks), VERDICT_FAILED);
 }
 
+/* The first of its runs, or targets. */
+static json_t *first(const json_t *record, const char *list)
+{
+	return json_array_get(json_object_get(record, list), 0);
+}
+
+static void what_was_reproduced_was_run(void **state)
+{
+	auto_json json_t *none = make_record(1.5), *other = make_record(1.5),
+			 *ended = make_record(1.5), *killed = make_record(1.5);
+
+	(void)state;
+	json_array_clear(json_object_get(none, "runs"));
+	json_array_clear(json_object_get(first(none, "targets"), "values"));
+	assert_int_equal(check(none), VERDICT_FAILED);
+	json_put(json_object_get(first(other, "runs"), "results"), "t", json_str("9"));
+	assert_int_equal(check(other), VERDICT_FAILED);
+	json_put(json_object_get(first(ended, "runs"), "end"), "code", json_u64(1));
+	assert_int_equal(check(ended), VERDICT_FAILED);
+	json_put(json_object_get(first(killed, "runs"), "end"), "how", json_str("timed_out"));
+	assert_int_equal(check(killed), VERDICT_FAILED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +390,7 @@ int main(void)
 		cmocka_unit_test(a_flag_is_a_whole_word),
 		cmocka_unit_test(a_record_that_agrees_with_itself_passes),
 		cmocka_unit_test(a_record_that_contradicts_itself_fails),
+		cmocka_unit_test(what_was_reproduced_was_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
