@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/num.h"
@@ -111,6 +112,15 @@ static bool has_address(const char *name, const struct endpoint *to)
 	return found;
 }
 
+/* Another name's server may say 127.0.0.1, and would open what listens on this host alone. */
+static bool is_of_host(const char *name)
+{
+	size_t len = strlen(name), tail = strlen(".localhost");
+
+	return strcasecmp(name, "localhost") == 0 ||
+	       (len > tail && strcasecmp(name + len - tail, ".localhost") == 0);
+}
+
 static bool is_name_server(const struct endpoint *to)
 {
 	static const unsigned char ip[4] = {10, 0, 2, 3};
@@ -132,7 +142,9 @@ bool network_allows(const char *text, const struct endpoint *to)
 			return false;
 		if (rule.is_address ? endpoint_equal(&rule.at, to) : is_name_server(to))
 			return true;
-		if (!rule.is_address && rule.port == to->port && has_address(rule.name, to))
+		if (!rule.is_address && rule.port == to->port &&
+			(!endpoint_is_loopback(to) || is_of_host(rule.name)) &&
+			has_address(rule.name, to))
 			return true;
 	}
 	return false;

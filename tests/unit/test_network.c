@@ -72,6 +72,10 @@ static void only_what_is_listed_is_allowed(void **state)
 	assert_true(allows("allow=localhost:80", "127.0.0.1", 80));
 	assert_false(allows("allow=localhost:80", "127.0.0.1", 8080));
 	assert_false(allows("allow=localhost:80", "10.0.2.3", 54));
+	/* Whoever answers for another name does not open what listens on this host alone. */
+	assert_false(allows("allow=127.1:80", "127.0.0.1", 80));
+	assert_false(allows("allow=0:80", "127.0.0.1", 80));
+	assert_true(allows("allow=127.0.0.1:80", "127.0.0.1", 80));
 }
 
 static void an_address_is_one_whatever_its_socket(void **state)
