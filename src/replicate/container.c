@@ -20,6 +20,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/dir.h"
@@ -40,7 +41,7 @@
 #include "replicate/runtime.h"
 #include "run/place.h"
 
-enum { NAME_SIZE = 64, GRACE_TRIES = 20 };
+enum { NAME_SIZE = 64, END_TRIES = 50 };
 
 #define NAME_START "sandglass-replicate-"
 
@@ -73,6 +74,17 @@ static int fill(int fd, const void *arg, struct error *err)
 	return fd_write_all(fd, text, strlen(text), err);
 }
 
+/* Whether the file is there and nobody has put another one in its place. */
+static bool holds(const char *path, const char *text)
+{
+	autoclose int fd = fd_open_file(path);
+	autofree char *is = NULL;
+	size_t len = 0;
+
+	return fd >= 0 && fd_slurp(fd, strlen(text), &is, &len, NULL) == 0 && len == strlen(text) &&
+	       memcmp(is, text, len) == 0;
+}
+
 /* The file of the profile, which the client reads; under its digest, so that it is written once. */
 static int profile_path(char **ret, struct error *err)
 {
@@ -84,7 +96,7 @@ static int profile_path(char **ret, struct error *err)
 	if (paths_find(PATHS_CACHE, &dir, err) < 0 || dir_make(dir, err) < 0)
 		return -1;
 	path = str_format("%s/seccomp-%.16s.json", dir, digest + strlen("sha256:"));
-	if (access(path, R_OK) < 0 && place_write(path, fill, text, err) < 0)
+	if (!holds(path, text) && place_write(path, fill, text, err) < 0)
 		return -1;
 	*ret = take_ptr(path);
 	return 0;
@@ -282,13 +294,13 @@ static void dismiss(int *leash, pid_t pid)
 /* How the container ended, by itself. */
 struct state {
 	int code;
-	bool is_oom, has_started;
+	bool is_oom, has_started, is_running;
 	long long memory, swap, pids, cpus;
 	char *error;
 };
 
 static const char state_format[] =
-	"{{.State.ExitCode}} {{.State.OOMKilled}} {{.HostConfig.Memory}} "
+	"{{.State.ExitCode}} {{.State.OOMKilled}} {{.State.Running}} {{.HostConfig.Memory}} "
 	"{{.HostConfig.MemorySwap}} {{.HostConfig.PidsLimit}} {{.HostConfig.NanoCpus}} "
 	"{{.State.StartedAt}}|{{.State.Error}}";
 
@@ -297,7 +309,7 @@ static int ask_state(const struct oci *r, const char *name, struct state *ret, s
 	static const char *const words[] = {"container", "inspect", "--format", state_format, NULL};
 	auto_words struct words ask = {0};
 	autofree char *text = NULL;
-	char oom[8] = "", started[64] = "", pids[24] = "";
+	char oom[8] = "", running[8] = "", started[64] = "", pids[24] = "";
 	const char *bar;
 
 	cmdline_ask(r, words, name, &ask);
@@ -305,11 +317,12 @@ static int ask_state(const struct oci *r, const char *name, struct state *ret, s
 		return -1;
 	*ret = (struct state){0};
 	bar = strchr(text, '|');
-	if (!bar || sscanf(text, "%d %7s %lld %lld %23s %lld %63[^|]", &ret->code, oom,
-			    &ret->memory, &ret->swap, pids, &ret->cpus, started) != 7)
+	if (!bar || sscanf(text, "%d %7s %7s %lld %lld %23s %lld %63[^|]", &ret->code, oom, running,
+			    &ret->memory, &ret->swap, pids, &ret->cpus, started) != 8)
 		return error_set(
 			err, ERR_FORMAT, "the runtime says '%.200s' of the container", text);
 	ret->is_oom = strcmp(oom, "true") == 0;
+	ret->is_running = strcmp(running, "true") == 0;
 	ret->pids = pids[0] >= '1' && pids[0] <= '9';
 	ret->has_started = !str_has_prefix(started, "0001-");
 	ret->error = mem_strndup(bar + 1, strcspn(bar + 1, "\n"));
@@ -318,7 +331,7 @@ static int ask_state(const struct oci *r, const char *name, struct state *ret, s
 
 static void state_finish(struct state *s)
 {
-	free(s->error);
+	mem_cleanup(&s->error);
 }
 
 /* What the daemon did not take over, having warned of it. */
@@ -374,6 +387,34 @@ static int take_end(
 	return 0;
 }
 
+static void kill_container(const struct oci *r, const char *name)
+{
+	auto_words struct words words = {0};
+
+	cmdline_ask(r, (const char *const[]){"kill", NULL}, name, &words);
+	call(words.items);
+}
+
+/* The state of a container that has ended: what still runs has the status 0 of nobody. */
+static int ask_end(const struct oci *r, const char *name, bool was_killed, struct state *ret,
+	struct error *err)
+{
+	const struct timespec pause = {.tv_nsec = 100000000};
+
+	for (int i = 0; i < END_TRIES; i++) {
+		state_finish(ret);
+		if (ask_state(r, name, ret, err) < 0)
+			return -1;
+		if (!ret->is_running || was_killed)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	kill_container(r, name);
+	return error_set(err, ERR_SYSTEM,
+		"the runtime's client has ended, and the container was still running: it was "
+		"killed");
+}
+
 static int attend(const struct job *j, const struct oci *r, const char *name, char *const *argv,
 	struct isolation *isolation, struct execution *e, struct error *err)
 {
@@ -383,17 +424,15 @@ static int attend(const struct job *j, const struct oci *r, const char *name, ch
 
 	if (attached_run(argv, j->claim->limits.timeout_ns, &a, err) < 0)
 		return -1;
-	if (a.is_timed_out || a.is_interrupted) {
-		auto_words struct words kill = {0};
-
-		cmdline_ask(r, (const char *const[]){"kill", NULL}, name, &kill);
-		call(kill.items);
-	}
+	if (a.is_timed_out || a.is_interrupted)
+		kill_container(r, name);
 	if (a.is_interrupted)
 		return error_set(err, ERR_SYSTEM, "interrupted");
-	if (ask_state(r, name, &state, &why) < 0) {
+	if (ask_end(r, name, a.is_timed_out, &state, &why) < 0) {
 		autofree char *tail = str_printable(a.tail, a.tail_len, ATTACHED_TAIL);
 
+		if (state.is_running)
+			return error_set(err, why.code, "%s", why.msg);
 		return error_set(err, ERR_SYSTEM,
 			"the runtime made no container (status %d): %.200s", a.code, tail);
 	}
