@@ -415,12 +415,14 @@ static int check_record(
 	autofree char *tidy = path_tidy(path), *dir = path_dirname(tidy),
 		      *real = realpath(dir, NULL);
 
-	if (r->o->no_determinism || r->contract.tty)
+	/* --save is a recording that was asked for by another name. */
+	if (r->contract.tty)
 		return error_set(err, ERR_USAGE,
-			r->contract.tty ? "%s: the keys of a terminal are not recorded; give the "
-					  "input by a pipe or a file"
-					: "%s needs determinism: leave --no-determinism out",
-			option);
+			"the keys of a terminal are not recorded: for --record, --journal or "
+			"--save give the input by a pipe or a file");
+	if (r->o->no_determinism)
+		return error_set(
+			err, ERR_USAGE, "%s needs determinism: leave --no-determinism out", option);
 	if (!real)
 		return error_sys(err, "%s '%.300s'", option, path);
 	if (r->contract.copy_dir && !r->contract.rootfs && path_is_in(real, r->contract.copy_dir))

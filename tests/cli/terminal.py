@@ -98,6 +98,12 @@ def main():
             os.close(t.fd)
             tap.case(f"keys reach the guest and are told as external ({mode})", problems)
 
+            t = start(["true"], ["--save", "keys", "--store", "keys.db"])
+            problems = [] if t.wait_for(b"<125>") and b"--save give the input by a pipe" in t.text else [t.text]
+            t.end()
+            os.close(t.fd)
+            tap.case(f"a recording of keys is refused, and names what asked for it ({mode})", problems)
+
             t = start(["sh", "-c", "date; sleep 3600; date"], ["--verify"])
             problems = [] if t.wait_for(b"<0>") else [t.text]
             t.end()
