@@ -95,8 +95,9 @@ class Tables:
             if word in seen:
                 continue
             seen.append(word)
-            verbs = ", ".join(c["name"].split()[1] for c in self.of(word)) if verb else ""
-            what = f"{about(word)}Its verb{'s are' if ',' in verbs else ' is'} {verbs}" if verb else command["summary"]
+            verbs = ", ".join(c["name"].split()[1] for c in self.of(word) if " " in c["name"])
+            what = about(word) if verb else command["summary"] + (". " if verbs else "")
+            what += f"Its verb{'s are' if ',' in verbs else ' is'} {verbs}" if verbs else ""
             yield f".It Cm {word}{' Ar verb' if verb else ''}\n{prose(what)}\nSee\n.Xr sandglass-{word} 1 .\n"
 
     def synopsis(self, name):
