@@ -41,7 +41,7 @@
 #include "replicate/runtime.h"
 #include "run/place.h"
 
-enum { NAME_SIZE = 64, END_TRIES = 50 };
+enum { NAME_SIZE = 64, END_TRIES = 50, REMOVALS = 6 };
 
 #define NAME_START "sandglass-replicate-"
 
@@ -271,7 +271,11 @@ static int start_janitor(const struct job *j, char *const *removal, int *ret_lea
 
 		fd_close(&mine);
 		if (setsid() > 0 && read(ends[0], &byte, 1) == 0) {
-			call(removal);
+			/* The daemon may make it only now, though its client was killed. */
+			for (int i = 0; i < REMOVALS; i++) {
+				call(removal);
+				nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+			}
 			if (geteuid() == 0)
 				(void)umount2(j->out, MNT_DETACH);
 		}
