@@ -170,6 +170,8 @@ static int create(
 		return error_set(err, ERR_FORMAT, "event %.100s holds no header", e->id);
 	if (json_read(raw.text, raw.len, TAPE_HEADER_MAX, &header, err) < 0)
 		return error_wrap(err, "the header of event %.100s", e->id);
+	if (!json_is_object(header))
+		return error_set(err, ERR_FORMAT, "the header of event %.100s is no object", e->id);
 	/* It says that a run may go on where it ends. */
 	json_put(header, "journal", json_true());
 	text = json_text(header);

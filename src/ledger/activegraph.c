@@ -267,6 +267,9 @@ static int next(struct ledger_cursor *c, struct ledger_event *ret, struct error 
 	if (!e.id || !e.type || !e.payload)
 		return error_set(
 			err, ERR_FORMAT, "event %" PRIu64 " has no id, type or payload", e.seq);
+	if (!str_is_utf8(e.id, strlen(e.id)) || !str_is_utf8(e.type, strlen(e.type)))
+		return error_set(err, ERR_FORMAT,
+			"event %" PRIu64 " has an id or a type that is not UTF-8", e.seq);
 	if (raw_check(e.payload, e.payload_len, RAW_PYTHON, &payload, err) < 0)
 		return error_wrap(err, "the payload of %.100s in run %.100s", e.id, c->run);
 	if (raw_kind(payload) != '{')

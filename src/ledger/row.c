@@ -10,6 +10,7 @@
 #include "base/crc32c.h"
 #include "base/fault.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 uint32_t row_crc_number(uint32_t before, uint64_t value)
 {
@@ -121,6 +122,12 @@ static int fill(struct db_rows *r, int64_t run, char id[LEDGER_ID_SIZE], uint64_
 		return error_set(err, ERR_FORMAT,
 			"event %" PRIu64 " of run %" PRId64
 			" is not as it was written: the ledger is damaged",
+			e.seq, run);
+	if ((own_id && !str_is_utf8(own_id, strlen(own_id))) ||
+		!str_is_utf8(e.type, strlen(e.type)))
+		return error_set(err, ERR_FORMAT,
+			"event %" PRIu64 " of run %" PRId64
+			" has an id or a type that is not UTF-8",
 			e.seq, run);
 	if (!own_id)
 		ledger_id_format(id, number);

@@ -462,8 +462,10 @@ def what_cannot_go_on_is_refused_before_it_starts(s):
     env = {"HOME": s.top, "TMPDIR": s.top}
     done = run([SANDGLASS, "run", "--save", "x", "--store", s.path, "--", "true"], cwd=s.cwd, env=env)
     saved = done.err.decode().split("saved as run ")[1].split()[0]
+    forged = s.begin(0)
+    s.ok("append", forged, "--type", "tape.header", "--payload", '{"header": []}')
     problems = []
-    for words, text in ((["--from", other], "none that"), (["--from", "nobody"], "no run"),
+    for words, text in ((["--from", other], "none that"), (["--from", forged], "is no object"), (["--from", "nobody"], "no run"),
                         (["--from", saved, "--", "false"], "another command"),
                         (["--from", saved, "--epoch", "5"], "the rest is the saved run's"),
                         (["--save", "x", "--no-determinism", "--", "true"], "can be recorded")):

@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import SANDGLASS, SOURCE, Tap, require_programs  # noqa: E402
-from store import MARK, PAST, RUN, Top  # noqa: E402
+from store import MARK, NOW, PAST, RUN, Top  # noqa: E402
 
 KEYS = {"outcome", "fork_run_id", "events_appended", "behavior_failures", "detail", "exit_code", "warnings", "limits"}
 
@@ -414,6 +414,14 @@ def what_the_run_had_left_is_done(top):
     return expect(report, "completed") + ([] if replies == ["hello, c"] else [replies])
 
 
+def a_past_that_is_no_text_is_refused(top):
+    db = sqlite3.connect(top.store)
+    db.execute("INSERT INTO events (id, type, payload, timestamp, run_id) VALUES (CAST(x'ff41' AS TEXT), 'greeting.asked', '{}', ?, ?)", (NOW, RUN))
+    db.commit()
+    db.close()
+    return expect(top.trial(top.pack("python")), "status 2", "not UTF-8")
+
+
 def a_report_is_written_and_signed(top):
     path = os.path.join(top.path, "report.json")
     pack = top.pack("sh")
@@ -532,7 +540,7 @@ CASES = [a_good_pack_completes, a_fork_has_its_lineage, pins_are_demanded, manif
          behavior_failures_of_the_trial_alone_are_counted, events_are_counted_as_they_are_appended, the_wall_clock_ends_everything, nobody_outlives_a_trial,
          a_forged_end_is_no_end, imports_that_fail_are_told, output_is_captured_and_no_more, memory_and_time_are_bounded, the_environment_is_closed,
          nothing_else_is_there, what_was_hashed_is_what_runs, packs_work_together, a_recorded_segment_is_replayed, objects_are_what_the_events_say, what_the_run_had_left_is_done,
-         a_report_is_written_and_signed, wrong_lines_are_told, preflight_starts_a_child, a_killed_trial_leaves_the_parent_as_it_was, a_killed_child_is_told,
+         a_past_that_is_no_text_is_refused, a_report_is_written_and_signed, wrong_lines_are_told, preflight_starts_a_child, a_killed_trial_leaves_the_parent_as_it_was, a_killed_child_is_told,
          a_deterministic_trial_repeats, the_examples_are_packs]
 
 
