@@ -386,7 +386,7 @@ static int take_end(
 	if (s->error[0] || !s->has_started)
 		return error_set(err, ERR_SYSTEM,
 			"the runtime could not start the container: %.300s%.150s", s->error, tail);
-	snprintf(e->detail, sizeof(e->detail), "%.250s", tail);
+	execution_take_said(e, a->tail, a->tail_len);
 	e->end = s->is_oom && s->code ? END_OOM : END_EXITED;
 	return 0;
 }

@@ -189,12 +189,8 @@ static void take_said(int spool, struct execution *e)
 	ssize_t n = end <= 0 ? 0
 			     : pread(spool, text, sizeof(text),
 				       end > (off_t)sizeof(text) ? end - (off_t)sizeof(text) : 0);
-	autofree char *safe = NULL;
 
-	while (n > 0 && text[n - 1] == '\n')
-		n--;
-	safe = str_printable(text, n > 0 ? (size_t)n : 0, sizeof(text));
-	snprintf(e->detail, sizeof(e->detail), "%.250s", safe);
+	execution_take_said(e, text, n > 0 ? (size_t)n : 0);
 }
 
 /* As root nobody else has the one place that is writable: bounded.h. */

@@ -218,14 +218,17 @@ static void check_working_dir(struct work *w)
 static void judge_end(struct work *w, const struct execution *e, unsigned run)
 {
 	struct findings *f = &w->findings;
+	const char *colon = e->detail[0] ? ": " : "";
 
 	switch (e->end) {
 	case END_EXITED:
 		if (e->code)
-			findings_add(f, FINDING_EXITED, run, "status %d: %s", e->code, e->detail);
+			findings_add(
+				f, FINDING_EXITED, run, "status %d%s%s", e->code, colon, e->detail);
 		break;
 	case END_SIGNALLED:
-		findings_add(f, FINDING_SIGNALLED, run, "signal %d: %s", e->signal, e->detail);
+		findings_add(
+			f, FINDING_SIGNALLED, run, "signal %d%s%s", e->signal, colon, e->detail);
 		break;
 	case END_OOM:
 		findings_add(f, FINDING_OUT_OF_MEMORY, run, "more than %llu bytes",

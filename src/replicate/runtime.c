@@ -71,6 +71,17 @@ int runtime_find(const char *name, const struct runtime **ret, struct error *err
 	return error_set(err, ERR_USAGE, "--runtime '%s': there are %s", safe, list);
 }
 
+void execution_take_said(struct execution *e, const char *text, size_t len)
+{
+	size_t n = 0;
+
+	while (len > 0 && text[len - 1] == '\n')
+		len--;
+	for (size_t i = 0; i < len && n + 1 < sizeof(e->detail); i++)
+		e->detail[n++] = text[i] == '\n' || !text[i] ? ' ' : text[i];
+	e->detail[n] = 0;
+}
+
 static size_t count_of(char *const *list)
 {
 	size_t count = 0;

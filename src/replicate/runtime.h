@@ -67,6 +67,9 @@ struct execution {
 	bool output_is_out; /* it is job.out itself, and not a place that will be gone */
 };
 void execution_finish(struct execution *e);
+/* The end of what it said becomes its detail, on one line and else as it is: findings_add makes
+ * it safe to print. */
+void execution_take_said(struct execution *e, const char *text, size_t len);
 #define auto_execution CLEANUP(execution_finish)
 
 struct runtime {

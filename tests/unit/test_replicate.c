@@ -240,6 +240,21 @@ static void the_first_of_the_worst_kind_is_the_reason(void **state)
 	assert_int_equal(finding_find("no such"), FINDINGS);
 }
 
+static void what_was_said_last_is_one_line_and_escaped_once(void **state)
+{
+	static const char said[] = "a \\ b\nc\033\n\n";
+	auto_execution struct execution e = {.output = -1};
+	auto_findings struct findings f;
+
+	(void)state;
+	execution_take_said(&e, said, sizeof(said) - 1);
+	findings_init(&f);
+	findings_add(&f, FINDING_EXITED, 1, "status 3: %s", e.detail);
+	assert_string_equal(f.detail, "status 3: a \\\\ b c\\x1b");
+	execution_take_said(&e, "\n", 1);
+	assert_string_equal(e.detail, "");
+}
+
 static void reals_are_written_shortest_and_read_back(void **state)
 {
 	static const struct {
@@ -386,6 +401,7 @@ int main(void)
 		cmocka_unit_test(results_are_names_and_finite_numbers),
 		cmocka_unit_test(results_of_another_form_are_refused),
 		cmocka_unit_test(the_first_of_the_worst_kind_is_the_reason),
+		cmocka_unit_test(what_was_said_last_is_one_line_and_escaped_once),
 		cmocka_unit_test(reals_are_written_shortest_and_read_back),
 		cmocka_unit_test(a_flag_is_a_whole_word),
 		cmocka_unit_test(a_record_that_agrees_with_itself_passes),
