@@ -40,11 +40,25 @@ static NORETURN void be_skopeo(char **argv, int out, int said, pid_t parent)
 	_exit(127);
 }
 
+/* A quoted value without its escapes, up to the quote that ends it. */
+static void unquote(char *s)
+{
+	char *to = s;
+
+	for (; *s && *s != '"'; s++) {
+		if (*s == '\\' && s[1])
+			s++;
+		*to++ = *s;
+	}
+	*to = '\0';
+}
+
 /* What skopeo said last, without its own prefix: one line. */
 static void tell(int said, int status, const char *what, struct error *err)
 {
 	autofree char *text = NULL, *shown = NULL;
-	const char *line = "it said nothing", *msg;
+	const char *line = "it said nothing";
+	char *msg;
 	size_t len = 0;
 
 	if (lseek(said, 0, SEEK_SET) == 0 && fd_slurp(said, SAID_MAX, &text, &len, NULL) == 0) {
@@ -54,7 +68,11 @@ static void tell(int said, int status, const char *what, struct error *err)
 			line = strrchr(text, '\n') ? strrchr(text, '\n') + 1 : text;
 	}
 	msg = strstr(line, "msg=\"");
-	shown = str_printable(msg ? msg + 5 : line, strlen(msg ? msg + 5 : line), 300);
+	if (msg) {
+		unquote(msg + 5);
+		line = msg + 5;
+	}
+	shown = str_printable(line, strlen(line), 300);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		error_set(err, ERR_MISSING,
 			"skopeo is not here; install it (Debian: skopeo), or import an archive");

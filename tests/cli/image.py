@@ -533,7 +533,7 @@ def a_registry_gives_what_was_pushed(b):
                                err="manifest unknown")
         finally:
             p.terminate()
-    problems += expect(b.sg("image", "pull", name, timeout=120), 2, err="connection refused")
+    problems += expect(b.sg("image", "pull", name, timeout=120), 2, err="connection refused\n")
     return problems + expect(b.sg("image", "verify", image.digest), 0, "intact") + [f"left over: {x}" for x in b.left()]
 
 
