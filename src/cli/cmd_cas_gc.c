@@ -77,9 +77,9 @@ static int run(void *values, char **argv)
 		json_put(o, "kept", json_u64(gc.kept_objects));
 		cli_print_json(o);
 	} else {
-		printf("%s%" PRIu64 " objects of %" PRIu64 " bytes removed, %" PRIu64 " kept\n",
-			v->dry_run ? "would be: " : "", gc.removed_objects, gc.removed_bytes,
-			gc.kept_objects);
+		printf("%s %" PRIu64 " objects of %" PRIu64 " bytes, %s %" PRIu64 "\n",
+			v->dry_run ? "would remove" : "removed", gc.removed_objects,
+			gc.removed_bytes, v->dry_run ? "keep" : "kept", gc.kept_objects);
 	}
 	return 0;
 }

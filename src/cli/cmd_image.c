@@ -134,9 +134,9 @@ static int run_gc(void *values, char **argv)
 		json_put(o, "bytes", json_u64(gc.bytes));
 		cli_print_json(o);
 	} else {
-		printf("%s%" PRIu64 " unpacked images and %" PRIu64 " objects of %" PRIu64
-		       " bytes removed\n",
-			v->dry_run ? "would be: " : "", gc.roots, gc.objects, gc.bytes);
+		printf("%s %" PRIu64 " unpacked images and %" PRIu64 " objects of %" PRIu64
+		       " bytes\n",
+			v->dry_run ? "would remove" : "removed", gc.roots, gc.objects, gc.bytes);
 	}
 	return 0;
 }

@@ -19,7 +19,7 @@ struct values {
 };
 
 static const struct cli_option making[] = {
-	{"lang", CLI_TEXT, "LANG", "what it is written in: sh (the default), c, python or node",
+	{"lang", CLI_TEXT, "sh|c|python|node", "what it is written in; default: sh",
 		offsetof(struct values, lang)},
 	{0},
 };

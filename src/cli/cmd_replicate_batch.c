@@ -77,7 +77,8 @@ struct batch_values {
 
 static const struct cli_option batch_options[] = {
 	{"jobs", CLI_NUMBER, "N", "so many side by side (1)", AT(jobs)},
-	{"runtime", CLI_TEXT, "RUNTIME", "as of 'replicate'", AT(runtime)},
+	{"runtime", CLI_TEXT, "native|docker|podman|nerdctl|runsc", "as of 'replicate'",
+		AT(runtime)},
 	{"rootfs", CLI_TEXT, "DIR", "as of 'replicate'", AT(rootfs)},
 	{"host-programs", CLI_FLAG, NULL, "as of 'replicate'", AT(host)},
 	{"deterministic", CLI_FLAG, NULL, "as of 'replicate'", AT(deterministic)},

@@ -198,7 +198,7 @@ static void print_text(const struct tree *t)
 
 		print_branch(t, n);
 		if (n->parent)
-			printf("%s at %s, %" PRIu64 " own events%s%s\n", id,
+			printf("%s at %s, %" PRIu64 " of its own%s%s\n", id,
 				n->run.at ? n->run.at : "its beginning", n->events - n->shared,
 				*safe ? "  " : "", safe);
 		else
