@@ -127,8 +127,9 @@ class Before:
 
     def look(self):
         with open("/proc/self/mountinfo", encoding="utf-8") as f:
-            # The containers of other tests are none of ours.
-            mounts = {line.split(" - ")[0].split(" ", 2)[2] for line in f if "/sandglass-bare." not in line}
+            # What other tests mount in their scratch directories at the same time is none of ours.
+            mounts = {line.split(" - ")[0].split(" ", 2)[2] for line in f
+                      if self.scratch.path in line or not any(name in line for name in ("/sandglass-bare.", "/sandglass-test."))}
         return mounts, set(os.listdir(self.scratch.tmp))
 
     @staticmethod

@@ -55,7 +55,7 @@ def outcomes(root):
 
 
 def batch(tap):
-    root = tempfile.mkdtemp(prefix="sandglass-batch.", dir=os.environ.get("TMPDIR") or "/tmp")
+    root = tempfile.mkdtemp(prefix="sandglass-test.batch.", dir=os.environ.get("TMPDIR") or "/tmp")
     os.chmod(root, 0o755)
     try:
         for name, entrypoint in (("good", RESULTS), ("bad", "exit 3"), ("other", "echo '{\"t\": 9}' >$DOTLAB_OUT_DIR/results.json")):
@@ -90,7 +90,7 @@ def batch(tap):
 
 
 def killed(tap):
-    root = tempfile.mkdtemp(prefix="sandglass-batch.", dir=os.environ.get("TMPDIR") or "/tmp")
+    root = tempfile.mkdtemp(prefix="sandglass-test.batch.", dir=os.environ.get("TMPDIR") or "/tmp")
     os.chmod(root, 0o755)
     try:
         for name in ("a", "b"):

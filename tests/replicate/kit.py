@@ -34,7 +34,7 @@ class Claim:
     """Code, data, output and manifest of a claim, below one directory that is removed at the end."""
 
     def __init__(self, files=None, data=None, **members):
-        self.path = tempfile.mkdtemp(prefix="sandglass-replicate.", dir=os.environ.get("TMPDIR") or "/tmp")
+        self.path = tempfile.mkdtemp(prefix="sandglass-test.replicate.", dir=os.environ.get("TMPDIR") or "/tmp")
         os.chmod(self.path, 0o755)
         for name in ("code", "data", "out"):
             os.mkdir(self.join(name))
