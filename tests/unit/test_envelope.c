@@ -11,6 +11,7 @@
 #include "attest/envelope.h"
 #include "attest/keyring.h"
 #include "attest/receipt.h"
+#include "attest/tried.h"
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -189,6 +190,50 @@ static void a_rotation_that_fails_loses_no_key(void **state)
 		scratch_shell(s, "[ \"$(ls -A keys | xargs)\" = 'jwks.json signing.pem' ]"), 0);
 }
 
+/* The receipt of a trial with one member of its report, or all packs, replaced. */
+static enum verdict_class tried(const char *member, json_t *value)
+{
+	struct verdict CLEANUP(verdict_finish) v;
+	auto_json json_t *report = json_object(), *o = NULL;
+	json_t *packs = json_array();
+	char digest[DIGEST_TEXT];
+
+	digest_of("a pack", 6, digest);
+	json_add(packs, json_str(digest));
+	json_put(report, "outcome", json_str("completed"));
+	json_put(report, "fork_run_id", json_str("01J8ZQ4Y6M3N5P7R9T1V3X5Z7A"));
+	json_put(report, "events_appended", json_integer(2));
+	json_put(report, "behavior_failures", json_integer(0));
+	json_put(report, "detail", json_str(""));
+	json_put(report, "exit_code", json_integer(0));
+	json_put(report, "warnings", json_array());
+	json_put(report, "limits", json_object());
+	o = tried_statement(report, packs, "run", NULL, NULL);
+	if (member)
+		json_put(strcmp(member, "packs") == 0 ? o : json_object_get(o, "report"), member,
+			value);
+	verdict_init(&v);
+	(void)tried_check(o, &v);
+	return v.worst;
+}
+
+static void a_trial_that_contradicts_itself_fails(void **state)
+{
+	json_t *bad = json_array();
+
+	(void)state;
+	json_add(bad, json_str("latest"));
+	assert_int_equal(tried(NULL, NULL), VERDICT_VERIFIED);
+	assert_int_equal(tried("outcome", json_str("crashed")), VERDICT_VERIFIED);
+	assert_int_equal(tried("outcome", json_str("accepted")), VERDICT_FAILED);
+	assert_int_equal(tried("exit_code", json_integer(1)), VERDICT_FAILED);
+	assert_int_equal(tried("exit_code", json_null()), VERDICT_FAILED);
+	assert_int_equal(tried("behavior_failures", json_integer(3)), VERDICT_FAILED);
+	assert_int_equal(tried("events_appended", json_integer(-1)), VERDICT_FAILED);
+	assert_int_equal(tried("packs", json_array()), VERDICT_FAILED);
+	assert_int_equal(tried("packs", bad), VERDICT_FAILED);
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, scratch_setup, scratch_teardown)
@@ -197,6 +242,7 @@ int main(void)
 		CASE(no_byte_can_be_changed),
 		CASE(a_set_of_keys_anchors),
 		CASE(a_rotation_that_fails_loses_no_key),
+		CASE(a_trial_that_contradicts_itself_fails),
 	};
 
 	return cmocka_run_group_tests_name("envelope", tests, NULL, NULL);
