@@ -2,13 +2,19 @@
 /* `sandglass run --save` and `--from`: see saved.h. */
 #include "cli/saved.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/beneath.h"
 #include "base/dir.h"
+#include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/remove.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "config/paths.h"
@@ -20,8 +26,10 @@ void cli_saved_finish(struct cli_saved_run *r)
 	ledger_close(r->ledger);
 	if (r->tape)
 		unlink(r->tape);
-	if (r->dir)
+	if (r->dir) {
 		rmdir(r->dir);
+		fd_close(&r->lock);
+	}
 	free(r->tape);
 	free(r->dir);
 }
@@ -34,10 +42,56 @@ static bool may_hold(const char *dir, const char *cwd)
 	return *dir == '/' && access(dir, W_OK) == 0 && !path_is_in(tidy, cwd);
 }
 
+#define PLACE "sandglass-saved-"
+enum { NAMES_MAX = 1000000, TRIES = 100 };
+
+/* What killed runs of this user have left: nobody has a lock on it. */
+static void sweep(const char *top)
+{
+	auto_names struct beneath_names names = {0};
+	autoclose int dir = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct error ignored;
+
+	if (dir < 0 || beneath_list(dir, NAMES_MAX, &names, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		autoclose int fd = -1;
+		struct stat st;
+
+		if (!str_has_prefix(names.items[i], PLACE))
+			continue;
+		fd = openat(dir, names.items[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+			(st.st_mode & 07777) == 0700 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+			(void)!remove_tree(dir, names.items[i], &ignored);
+	}
+}
+
+/* A directory with a lock on it. */
+static int make_dir(const char *top, struct cli_saved_run *r, struct error *err)
+{
+	for (int i = 0; i < TRIES; i++) {
+		autofree char *dir = str_format("%s/" PLACE "XXXXXX", top);
+		autoclose int fd = -1;
+		struct stat st;
+
+		if (!mkdtemp(dir))
+			return error_sys(err, "make '%.300s'", dir);
+		fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		/* Whoever sweeps may have been faster: then it is gone. */
+		if (fd < 0 || flock(fd, LOCK_EX) < 0 || fstat(fd, &st) < 0 || st.st_nlink == 0)
+			continue;
+		r->lock = take_fd(fd);
+		r->dir = take_ptr(dir);
+		return 0;
+	}
+	return error_set(err, ERR_BUSY, "no directory stays in '%.300s'", top);
+}
+
 /* A place for a tape that goes when the run has. */
 static int make_place(struct cli_saved_run *r, struct error *err)
 {
-	autofree char *cwd = getcwd(NULL, 0), *state = NULL, *dir = NULL;
+	autofree char *cwd = getcwd(NULL, 0), *state = NULL;
 	const char *chosen = NULL, *top = getenv("TMPDIR");
 	const char *places[] = {top ? top : "", "/tmp", NULL, "/dev/shm"};
 
@@ -51,11 +105,10 @@ static int make_place(struct cli_saved_run *r, struct error *err)
 	if (!chosen)
 		return error_set(err, ERR_USAGE,
 			"there is no place for the tape outside the current directory: set TMPDIR");
-	dir = str_format("%s/sandglass-saved-XXXXXX", chosen);
-	if (!mkdtemp(dir))
-		return error_sys(err, "make '%.300s'", dir);
-	r->tape = str_format("%s/tape", dir);
-	r->dir = take_ptr(dir);
+	sweep(chosen);
+	if (make_dir(chosen, r, err) < 0)
+		return -1;
+	r->tape = str_format("%s/tape", r->dir);
 	return 0;
 }
 

@@ -16,6 +16,7 @@ struct cli_saved {
 struct cli_saved_run {
 	struct ledger *ledger;
 	char *dir, *tape; /* owned: a directory of ours, the file in it */
+	int lock;	  /* on dir while dir is not NULL: nobody sweeps it */
 	const char *label, *from, *path;
 	uint64_t records;
 };

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import xml.dom.minidom
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -454,6 +455,35 @@ def a_saved_run_is_forked_at_a_record_and_goes_on_live(s):
     problems += refused(s.runs("fork", name, "--at", "9"), 1, "no record 9")
     problems += same("left behind", [n for n in os.listdir(s.top) if n.startswith("sandglass-saved")], [])
     return problems + same("verify", s.ok("verify"), "intact")
+
+
+@case
+def a_killed_run_leaves_its_tape_until_the_next(s):
+    argv = [SANDGLASS, "run", "--store", s.path, "--save", "x", "--", "sh", "-c", "echo start; read a; true"]
+    env = {"HOME": s.top, "PATH": os.environ["PATH"], "TMPDIR": s.top}
+
+    def left():
+        return [n for n in os.listdir(s.top) if n.startswith("sandglass-saved")]
+
+    with subprocess.Popen(argv, cwd=s.cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env) as living:
+        living.stdout.readline()
+        kept = left()
+        with subprocess.Popen(argv, cwd=s.cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env) as killed:
+            killed.stdout.readline()
+            killed.kill()
+            killed.stdout.read()
+        problems = same("of two", len(left()), 2)
+        done = run(argv[:-1] + ["echo start"], cwd=s.cwd, env=env)
+        # What served the killed one may live a moment longer, and has its lock.
+        for _ in range(600):
+            if len(left()) == 1:
+                break
+            time.sleep(0.05)
+            done = run(argv[:-1] + ["echo start"], cwd=s.cwd, env=env)
+        problems += same("the living one's", (left(), done.status), (kept, 0))
+        living.stdin.close()
+        living.stdout.read()
+    return problems + same("left behind", (left(), living.returncode), ([], 0))
 
 
 @case
