@@ -63,7 +63,7 @@ static char *header_text(const struct recorder *r)
 	json_put(o, "contract", contract);
 	json_put(o, "digest", json_str(digest));
 	json_put(o, "launch", json_bytes((const char *)launch.data, launch.len));
-	json_put(o, "substrate", json_str("native"));
+	json_put(o, "substrate", json_str(r->substrate ? r->substrate : "native"));
 	if (r->journal)
 		json_put(o, "journal", json_true());
 	return json_text(o);

@@ -21,7 +21,8 @@ struct recorder {
 	const struct contract *contract; /* borrowed, as is inputs */
 	const struct inputs *inputs;
 	const char *path; /* where the user wants it; NULL: among the state, once something came */
-	char *kept;	  /* where it went then; owned */
+	const char *substrate; /* who makes the container; NULL: we do */
+	char *kept;	       /* where it went then; owned */
 	struct tape_writer *writer;
 	struct journal *journal; /* borrowed; NULL: it is a tape only */
 	int fd;			 /* the file again, to be read for a second run; owned */

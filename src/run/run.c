@@ -23,6 +23,7 @@
 #include "base/str.h"
 #include "codec/json.h"
 #include "config/supervisor.h"
+#include "oci/dialect.h"
 #include "run/contract.h"
 #include "run/ending.h"
 #include "run/export.h"
@@ -164,6 +165,8 @@ static int prepare(struct run *r, struct error *err)
 	if (substrate_open(&r->substrate, r->o, r->say, err) < 0)
 		return -1;
 	r->replay.given = substrate_given(&r->substrate);
+	if (substrate_runtime(&r->substrate))
+		r->recorder.substrate = substrate_runtime(&r->substrate)->runtime->dialect->name;
 	if (r->o->tape)
 		return replay_open(&r->replay, r->o, &r->contract, &r->inputs, &r->in, err) < 0
 			       ? -1

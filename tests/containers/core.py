@@ -96,7 +96,10 @@ def tapes(b):
         made = b.run("--record", tape, script=script, runtime=first, stdin="one\ntwo\n")
         image = ["--image", b.image] if second == "docker" else []
         again = b.sandglass("replay", *image, tape, runtime=second)
+        told = b.sandglass("tape", "info", tape)
         problems = [made.tell()] if made.status else []
+        if f"recorded   {first}\n".encode() not in told.out:
+            problems.append(told.tell())
         if again.status or again.out != made.out:
             problems += [again.tell(), *difference(made.out, again.out)]
         b.tap.case(f"a tape of {first} replays in {second}", problems)
