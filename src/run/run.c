@@ -146,10 +146,17 @@ static int open_journal(struct run *r, struct error *err)
 	return 0;
 }
 
-/* Where every address is at hand, the routes are ours to make. */
-static int check_network(const struct run *r, struct error *err)
+/* Where every address is at hand, the routes are ours to make; and what is kept, the layer. */
+static int check_runtime(const struct run *r, struct error *err)
 {
-	if (!substrate_runtime(&r->substrate) || !contract_has_outside(&r->contract))
+	if (!substrate_runtime(&r->substrate))
+		return 0;
+	if (r->o->out)
+		return error_set(err, ERR_USAGE,
+			"--out needs the native container: in a runtime's nothing is kept of what "
+			"is "
+			"written; leave --runtime out, or share a directory by --bind");
+	if (!contract_has_outside(&r->contract))
 		return 0;
 	return error_set(err, ERR_USAGE,
 		"--network needs the native container: a runtime's has loopback alone; leave "
@@ -170,7 +177,7 @@ static int prepare(struct run *r, struct error *err)
 	if (r->o->tape)
 		return replay_open(&r->replay, r->o, &r->contract, &r->inputs, &r->in, err) < 0
 			       ? -1
-			       : check_network(r, err);
+			       : check_runtime(r, err);
 	if (contract_host_read(&host, err) < 0)
 		return -1;
 	host.image = substrate_image(&r->substrate);
@@ -179,7 +186,7 @@ static int prepare(struct run *r, struct error *err)
 	/* A terminal would have to be made inside, by somebody who is not there yet. */
 	host.tty = host.tty && !substrate_runtime(&r->substrate);
 	if (contract_build(r->o, &host, &r->contract, r->say, err) < 0 ||
-		stdin_open(&r->in, &r->contract, err) < 0 || check_network(r, err) < 0)
+		stdin_open(&r->in, &r->contract, err) < 0 || check_runtime(r, err) < 0)
 		return -1;
 	return r->o->verify || r->o->receipt || r->o->record || r->o->journal || r->o->digest_inputs
 		       ? inputs_digest(&r->contract, &r->inputs, err)

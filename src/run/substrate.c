@@ -48,8 +48,8 @@ static int open_runtime(
 		return 0;
 	return error_set(err, ERR_USAGE,
 		"--image '%.120s' has no digest, so it may be another image tomorrow; now it is: "
-		"--image %.200s (--allow-tag takes it as it is)",
-		s->found.ref, s->found.pinned);
+		"--image %.200s%s",
+		s->found.ref, s->found.pinned, o->tape ? "" : " (--allow-tag takes it as it is)");
 }
 
 /* Ours first: it needs no daemon. Whoever has the image is the one. */

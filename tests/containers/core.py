@@ -143,6 +143,7 @@ def long(b):
     status_is(b, "out of memory is told from a kill", 137, "the memory limit killed", "--memory", "32M", script="cat < /dev/zero > /tmp/x")
     status_is(b, "a limit of processes holds", 2, "", "--pids", "16", script="i=0; while [ $i -lt 40 ]; do sleep 100 & i=$((i+1)); done; exit 0")
     status_is(b, "an image that is not there", 125, "No such image", "--allow-tag", "--image", "nosuch:1")
+    status_is(b, "what is written is not kept", 125, "--out needs the native container", "--out", b.scratch.join("kept"))
     status_is(b, "a daemon that is not there", 125, "Is the docker daemon running", env={"DOCKER_HOST": "unix:///nonexistent.sock"})
     bind = b.scratch.mkdir("a, \"b\"", h.ROOT)
     with open(os.path.join(bind, "f"), "w", encoding="ascii") as f:
