@@ -122,7 +122,7 @@ static void put(struct table *t, struct graph_node n)
 	}
 	if (2 * (t->count + 1) > t->slot_count)
 		grow_slots(t);
-	if (t->count == t->room) {
+	if (!t->nodes || t->count == t->room) {
 		t->room = t->room ? 2 * t->room : 64;
 		t->nodes = mem_grow(t->nodes, t->room, sizeof(*t->nodes));
 	}

@@ -252,6 +252,8 @@ static void run_with(struct outcome *o, void (*supervisor)(void), struct stdin_s
 	c.env = env;
 	c.workdir = (char[]){"/"};
 	c.workflow_id = (char[]){"w"};
+	free(c.network);
+	c.network = (char[]){"none"};
 	decisions_init(&o->decisions);
 	assert_int_equal(temp_open(&o->out, &o->err), 0);
 	/* Our own standard output is the test's protocol. */

@@ -27,6 +27,8 @@ static json_t *make(struct contract *c, struct one_result *one, struct differenc
 	c->env = env;
 	c->workdir = (char[]){"/"};
 	c->workflow_id = (char[]){"w"};
+	free(c->network);
+	c->network = (char[]){"none"};
 	decisions_init(&decisions);
 	return report_json(&(struct report){.contract = c,
 		.inputs = &in,
