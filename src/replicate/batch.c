@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attest/verdict.h"
 #include "base/beneath.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -59,6 +60,16 @@ static const json_t *statement_of(const json_t *file)
 	return inner ? inner : file;
 }
 
+/* Anybody may have written it; what is not even true to itself is run again. */
+static bool is_record(const json_t *statement)
+{
+	struct verdict CLEANUP(verdict_finish) v;
+
+	verdict_init(&v);
+	record_check(statement, &v);
+	return v.worst != VERDICT_FAILED;
+}
+
 /* True when the job's record is whole and is of the manifest as it is now. */
 static bool take_record(const char *dir, struct batch_job *j)
 {
@@ -82,7 +93,7 @@ static bool take_record(const char *dir, struct batch_job *j)
 	reason = json_object_get(s, "reason");
 	code = json_string_value(json_object_get(reason, "code"));
 	detail = json_string_value(json_object_get(reason, "detail"));
-	if (!of || strcmp(of, digest) != 0 || !outcome || !code || !detail)
+	if (!of || strcmp(of, digest) != 0 || !outcome || !code || !detail || !is_record(s))
 		return false;
 	for (j->outcome = 0; j->outcome < OUTCOMES; j->outcome++)
 		if (strcmp(outcome, outcome_names[j->outcome]) == 0)

@@ -85,6 +85,16 @@ def batch(tap):
         problems = [] if done.returncode == 1 and outcomes(root) == wanted else [done.returncode, outcomes(root)]
         problems += [] if json.loads(done.stdout)["counts"]["reproduced"] == 1 else [done.stdout]
         tap.case("what has a record is not run again", problems)
+
+        path = os.path.join(root, "bad", "record.json")
+        with open(path, encoding="utf-8") as f:
+            record = json.load(f)
+        record.update(outcome="reproduced", reason={"code": "all_within", "detail": ""})
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(record, f)
+        done = sandglass(*words, home=home)
+        wanted = {"bad": ("spec_issue", False), "good": ("reproduced", True), "other": ("not_reproduced", True)}
+        tap.case("what contradicts itself is no record", [] if outcomes(root) == wanted else [done.returncode, outcomes(root)])
     finally:
         shutil.rmtree(root, ignore_errors=True)
 
