@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,10 +92,13 @@ pid_t ns_clone_init(int cgroup_fd, int *ret_pidfd, struct error *err)
 	return pid;
 }
 
-/* Touches no memory but its own stack, and never returns. */
-static int hold(void *unused)
+/* Touches no memory but its own stack; returns only where its maker, whose number it got, is dead.
+ */
+static int hold(void *maker)
 {
-	(void)unused;
+	syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (syscall(SYS_getppid) != *(const pid_t *)maker)
+		return 0;
 	while (pause() < 0)
 		continue;
 	return 0;
@@ -103,9 +107,13 @@ static int hold(void *unused)
 pid_t ns_clone_holder(int *ret_pidfd, struct error *err)
 {
 	static _Alignas(16) char stack[16384];
+	static pid_t maker;
 	int pidfd = -1;
-	pid_t pid = clone(
-		hold, stack + sizeof(stack), CLONE_VM | CLONE_NEWUSER | CLONE_PIDFD, NULL, &pidfd);
+	pid_t pid;
+
+	maker = getpid();
+	pid = clone(hold, stack + sizeof(stack), CLONE_VM | CLONE_NEWUSER | CLONE_PIDFD, &maker,
+		&pidfd);
 
 	if (pid < 0)
 		return explain(err);

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include "base/remove.h"
 #include "launch/copy.h"
 #include "launch/etc.h"
+#include "launch/ns.h"
 
 static int unshown;
 
@@ -264,6 +266,53 @@ static void locked_directories_too_deep_for_descriptors_are_removed(void **state
 		   "while [ $n -gt 0 ]; do chmod 0500 .; cd ..; n=$((n - 1)); done");
 }
 
+/* 'Z', or 0 when there is none. */
+static char state_of(pid_t pid)
+{
+	char path[32], state = '\0';
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = '\0';
+	if (f)
+		fclose(f);
+	return state;
+}
+
+static void a_holder_dies_with_its_maker(void **unused)
+{
+	pid_t holder = -1, maker;
+	int ends[2], tries = 0;
+	char state;
+
+	(void)unused;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	maker = fork();
+	assert_true(maker >= 0);
+	if (maker == 0) {
+		struct error err = {0};
+		int pidfd;
+		pid_t pid = ns_clone_holder(&pidfd, &err);
+
+		if (write(ends[1], &pid, sizeof(pid)) != sizeof(pid))
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ends[0], &holder, sizeof(holder)), sizeof(holder));
+	kill(maker, SIGKILL);
+	waitpid(maker, NULL, 0);
+	close(ends[0]);
+	close(ends[1]);
+	if (holder < 0)
+		skip(); /* no user namespaces here */
+	while ((state = state_of(holder)) != '\0' && state != 'Z' && tries++ < 1000)
+		usleep(10000);
+	assert_true(state == '\0' || state == 'Z');
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +329,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			locked_directories_too_deep_for_descriptors_are_removed, make_trees,
 			remove_trees),
+		cmocka_unit_test(a_holder_dies_with_its_maker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
