@@ -58,12 +58,12 @@ sanitize: ## the unit tests under AddressSanitizer and UBSan
 # Debian 12's valgrind knows neither openat2 nor landlock nor seccomp, which these tests need; the
 # children of some die on purpose with what they hold, which is no leak. Deriving a key from a
 # passphrase takes it minutes, and code that `places` makes it does not run.
-NO_VALGRIND = path|tree|one|launch.*|cas.*|snapshot|session|git|db|ledger.*|runtime|trial.*|audit|envelope|key|places
+NO_VALGRIND = path|tree|one|launch.*|cas.*|snapshot|session|git|db|ledger_faults|trial.*|audit|envelope|key|places
 
 valgrind: ## the unit tests under valgrind, but for those that it cannot run
 	@$(DEPS) build test lint
 	@scripts/build $(BUILD)
-	@scripts/test $(BUILD) --wrapper 'valgrind -q --error-exitcode=99 --leak-check=full' \
+	@scripts/test $(BUILD) --wrapper 'valgrind -q --error-exitcode=99 --leak-check=full' --suite unit \
 		$$(meson test -C $(BUILD) --list --suite unit 2>/dev/null | sed 's|.* / ||' | grep -vxE '$(NO_VALGRIND)')
 
 install: all ## into DESTDIR and PREFIX (/usr/local)
