@@ -27,7 +27,8 @@ static const struct cli_option create_options[] = {
 		"programs run as the caller, with his files and his network. It is for code that "
 		"is "
 		"trusted."},
-	{"manifest", CLI_TEXT, "FILE", "what it holds: docs/format/manifest; - is standard input",
+	{"manifest", CLI_TEXT, "FILE",
+		"what it holds: docs/format/manifest.md; - is standard input",
 		offsetof(struct values, manifest)},
 	{"owner", CLI_NUMBER, "PID", "the session ends with this process: the next gc removes it",
 		offsetof(struct values, owner)},
