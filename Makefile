@@ -26,11 +26,11 @@ test: ## the tests
 	@scripts/build $(BUILD)
 	@scripts/test $(BUILD) --no-suite lint --no-suite long
 
-test-long: ## the tests that take minutes
+test-long: ## the tests that take minutes; NO_SOAK=1 leaves out the suite soak, as CI does
 	@$(DEPS) build test runtimes kernels
 	@scripts/build $(BUILD)
 	@scripts/kernels $(BUILD)/kernels
-	@scripts/test $(BUILD) --suite long
+	@scripts/test $(BUILD) --suite long $(if $(NO_SOAK),--no-suite soak)
 
 lint: ## layers, style, static analysis, manual pages, the other compilers
 	@$(DEPS) build test lint
