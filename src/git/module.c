@@ -4,45 +4,17 @@
  * takes longer than most of what a session does; so the folder's real code is a module,
  * sandglass-git.so, that is loaded at the first call of one of these.
  */
-#include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/fd.h"
-#include "config/programs.h"
+#include "config/module.h"
 #include "git/repo.h"
 
-/* The function of this name in the module; false with err set when there is none. */
-static bool find(const char *name, void *ret_function, struct error *err)
-{
-	static void *module;
-	char path[32];
-	void *symbol;
-
-	if (!module) {
-		autoclose int fd = -1;
-
-		if (program_open("sandglass-git.so", "build or install it again", &fd, err) < 0)
-			return false;
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	}
-	symbol = module ? dlsym(module, name) : NULL;
-	if (!symbol) {
-		error_set(err, ERR_SYSTEM, "load sandglass-git.so: %.300s", dlerror());
-		return false;
-	}
-	memcpy(ret_function, &symbol, sizeof(symbol));
-	return true;
-}
+static struct module module = {"sandglass-git.so", NULL};
 
 int repo_checkout(const struct repo_source *s, const char *dir, char ret_commit[REPO_COMMIT_SIZE],
 	struct error *err)
 {
 	typeof(repo_checkout) *f;
 
-	return find("repo_checkout", &f, err) ? f(s, dir, ret_commit, err) : -1;
+	return module_find(&module, "repo_checkout", &f, err) ? f(s, dir, ret_commit, err) : -1;
 }
 
 int repo_export(const struct repo_source *s, const char *dir, char ret_commit[REPO_COMMIT_SIZE],
@@ -50,7 +22,7 @@ int repo_export(const struct repo_source *s, const char *dir, char ret_commit[RE
 {
 	typeof(repo_export) *f;
 
-	return find("repo_export", &f, err) ? f(s, dir, ret_commit, err) : -1;
+	return module_find(&module, "repo_export", &f, err) ? f(s, dir, ret_commit, err) : -1;
 }
 
 int repo_worktree_add(const struct repo_source *s, const char *name, const char *new_branch,
@@ -58,22 +30,23 @@ int repo_worktree_add(const struct repo_source *s, const char *name, const char 
 {
 	typeof(repo_worktree_add) *f;
 
-	return find("repo_worktree_add", &f, err) ? f(s, name, new_branch, dir, ret_commit, err)
-						  : -1;
+	return module_find(&module, "repo_worktree_add", &f, err)
+		       ? f(s, name, new_branch, dir, ret_commit, err)
+		       : -1;
 }
 
 int repo_worktree_remove(const char *path, const char *name, const char *dir, struct error *err)
 {
 	typeof(repo_worktree_remove) *f;
 
-	return find("repo_worktree_remove", &f, err) ? f(path, name, dir, err) : -1;
+	return module_find(&module, "repo_worktree_remove", &f, err) ? f(path, name, dir, err) : -1;
 }
 
 int repo_worktree_list(const char *path, char ***ret_names, struct error *err)
 {
 	typeof(repo_worktree_list) *f;
 
-	return find("repo_worktree_list", &f, err) ? f(path, ret_names, err) : -1;
+	return module_find(&module, "repo_worktree_list", &f, err) ? f(path, ret_names, err) : -1;
 }
 
 void repo_names_free(char **names)
@@ -82,7 +55,7 @@ void repo_names_free(char **names)
 	struct error err;
 
 	/* Whoever has names has loaded it. */
-	if (find("repo_names_free", &f, &err))
+	if (module_find(&module, "repo_names_free", &f, &err))
 		f(names);
 }
 
@@ -90,14 +63,14 @@ int repo_branch_remove(const char *path, const char *branch, struct error *err)
 {
 	typeof(repo_branch_remove) *f;
 
-	return find("repo_branch_remove", &f, err) ? f(path, branch, err) : -1;
+	return module_find(&module, "repo_branch_remove", &f, err) ? f(path, branch, err) : -1;
 }
 
 int repo_state(const char *path, struct repo_state *ret, struct error *err)
 {
 	typeof(repo_state) *f;
 
-	return find("repo_state", &f, err) ? f(path, ret, err) : -1;
+	return module_find(&module, "repo_state", &f, err) ? f(path, ret, err) : -1;
 }
 
 int repo_verify(const char *path, repo_told *told, void *arg, char ret_commit[REPO_COMMIT_SIZE],
@@ -105,5 +78,7 @@ int repo_verify(const char *path, repo_told *told, void *arg, char ret_commit[RE
 {
 	typeof(repo_verify) *f;
 
-	return find("repo_verify", &f, err) ? f(path, told, arg, ret_commit, ret_files, err) : -1;
+	return module_find(&module, "repo_verify", &f, err)
+		       ? f(path, told, arg, ret_commit, ret_files, err)
+		       : -1;
 }

@@ -3,45 +3,17 @@
  * archive.h for programs that rarely need it: the real functions are in sandglass-image.so, which
  * is loaded at the first call of one of these.
  */
-#include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/fd.h"
-#include "config/programs.h"
+#include "config/module.h"
 #include "image/archive.h"
 
-/* The function of this name in the module; false with err set when there is none. */
-static bool find(const char *name, void *ret_function, struct error *err)
-{
-	static void *module;
-	char path[32];
-	void *symbol;
-
-	if (!module) {
-		autoclose int fd = -1;
-
-		if (program_open("sandglass-image.so", "build or install it again", &fd, err) < 0)
-			return false;
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	}
-	symbol = module ? dlsym(module, name) : NULL;
-	if (!symbol) {
-		error_set(err, ERR_SYSTEM, "load sandglass-image.so: %.300s", dlerror());
-		return false;
-	}
-	memcpy(ret_function, &symbol, sizeof(symbol));
-	return true;
-}
+static struct module module = {"sandglass-image.so", NULL};
 
 int archive_tree_open(
 	int dir, const struct archive_bounds *bounds, struct archive_tree **ret, struct error *err)
 {
 	typeof(archive_tree_open) *f;
 
-	return find("archive_tree_open", &f, err) ? f(dir, bounds, ret, err) : -1;
+	return module_find(&module, "archive_tree_open", &f, err) ? f(dir, bounds, ret, err) : -1;
 }
 
 void archive_tree_close(struct archive_tree *t)
@@ -50,7 +22,7 @@ void archive_tree_close(struct archive_tree *t)
 	struct error err;
 
 	/* Whoever has one has loaded it. */
-	if (t && find("archive_tree_close", &f, &err))
+	if (t && module_find(&module, "archive_tree_close", &f, &err))
 		f(t);
 }
 
@@ -59,33 +31,33 @@ int archive_apply(
 {
 	typeof(archive_apply) *f;
 
-	return find("archive_apply", &f, err) ? f(t, in, plain, err) : -1;
+	return module_find(&module, "archive_apply", &f, err) ? f(t, in, plain, err) : -1;
 }
 
 int archive_settle(struct archive_tree *t, struct archive_counts *ret, struct error *err)
 {
 	typeof(archive_settle) *f;
 
-	return find("archive_settle", &f, err) ? f(t, ret, err) : -1;
+	return module_find(&module, "archive_settle", &f, err) ? f(t, ret, err) : -1;
 }
 
 int archive_look(const struct archive_input *in, uint64_t max_bytes, struct error *err)
 {
 	typeof(archive_look) *f;
 
-	return find("archive_look", &f, err) ? f(in, max_bytes, err) : -1;
+	return module_find(&module, "archive_look", &f, err) ? f(in, max_bytes, err) : -1;
 }
 
 int archive_guess(int fd, enum archive_kind *ret, struct error *err)
 {
 	typeof(archive_guess) *f;
 
-	return find("archive_guess", &f, err) ? f(fd, ret, err) : -1;
+	return module_find(&module, "archive_guess", &f, err) ? f(fd, ret, err) : -1;
 }
 
 int archive_pack(int dir, int fd, const struct archive_bounds *bounds, struct error *err)
 {
 	typeof(archive_pack) *f;
 
-	return find("archive_pack", &f, err) ? f(dir, fd, bounds, err) : -1;
+	return module_find(&module, "archive_pack", &f, err) ? f(dir, fd, bounds, err) : -1;
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/signals.h"
 
 enum { CHUNK = 256 * 1024 };
 
@@ -136,20 +136,6 @@ static void reap(pid_t pid, struct attached *a)
 	a->code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int open_signals(int *ret, struct error *err)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return error_sys(err, "block signals");
-	*ret = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return *ret < 0 ? error_sys(err, "signalfd") : 0;
-}
-
 static void reading_finish(struct reading *r)
 {
 	for (int i = 0; i < 2; i++) {
@@ -171,7 +157,8 @@ int attached_run(char *const *argv, uint64_t timeout_ns, struct attached *ret, s
 	int failed;
 
 	if (open_pipe(&r.streams[0], &out, err) < 0 || open_pipe(&r.streams[1], &errs, err) < 0 ||
-		open_signals(&signals, err) < 0 || start(argv, (int[2]){out, errs}, &pid, err) < 0)
+		signals_open(0, &signals, err) < 0 ||
+		start(argv, (int[2]){out, errs}, &pid, err) < 0)
 		return -1;
 	fd_close(&out);
 	fd_close(&errs);

@@ -14,13 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/signals.h"
 #include "base/str.h"
 #include "base/temp.h"
 #include "config/supervisor.h"
@@ -264,21 +264,6 @@ static int take_end(const struct one_result *r, struct execution *e, struct erro
 	return error_set(err, ERR_SYSTEM, "the container failed: %.400s", r->failed.msg);
 }
 
-static int open_signals(int *ret, struct error *err)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return error_sys(err, "block signals");
-	*ret = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return *ret < 0 ? error_sys(err, "signalfd") : 0;
-}
-
 static void say_nothing(const char *line)
 {
 	(void)line;
@@ -304,7 +289,7 @@ static int run_once(
 		.say = say_nothing};
 
 	if (build_contract(j, &c, err) < 0 || supervisor_open(&supervisor, err) < 0 ||
-		open_signals(&signals, err) < 0 || temp_open(&spool, err) < 0)
+		signals_open(0, &signals, err) < 0 || temp_open(&spool, err) < 0)
 		return -1;
 	decisions_init(&decisions);
 	spec.supervisor = supervisor;

@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/signals.h"
 #include "base/str.h"
 #include "codec/json.h"
 #include "config/supervisor.h"
@@ -57,21 +57,6 @@ static void explore_finish(struct explore *e)
 	fd_close(&e->supervisor);
 }
 
-static int open_signals(struct explore *e, struct error *err)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return error_sys(err, "block signals");
-	e->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return e->signals < 0 ? error_sys(err, "signalfd") : 0;
-}
-
 /* Its runs would each be another conversation. */
 static int check_network(const struct run_options *o, struct error *err)
 {
@@ -95,7 +80,7 @@ static int prepare(struct explore *e, run_say *say, struct error *err)
 	/* A stream can be read once. */
 	if (e->in.kind == CONTRACT_STDIN_STREAM)
 		e->in.kind = e->contract.stdin_kind = CONTRACT_STDIN_EMPTY;
-	if (supervisor_open(&e->supervisor, err) < 0 || open_signals(e, err) < 0)
+	if (supervisor_open(&e->supervisor, err) < 0 || signals_open(0, &e->signals, err) < 0)
 		return -1;
 	e->spec = (struct one_spec){.contract = &e->contract,
 		.supervisor = e->supervisor,

@@ -13,13 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/signals.h"
 #include "base/str.h"
 #include "codec/json.h"
 #include "config/supervisor.h"
@@ -108,25 +108,6 @@ bool run_is_raw(void)
 	return pty_is_raw();
 }
 
-/* Signals come through a descriptor, so that none can cut a run short between two steps. */
-static int open_signals(struct run *r, struct error *err)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	if (r->contract.tty)
-		sigaddset(&set, SIGTSTP);
-	sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return error_sys(err, "block signals");
-	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return r->signals < 0 ? error_sys(err, "signalfd") : 0;
-}
-
 /* What has gone out is looked at before we say anything ourselves. */
 static int open_journal(struct run *r, struct error *err)
 {
@@ -199,6 +180,7 @@ int run_contract_text(const struct run_options *o, run_say *say, char **ret_text
 	auto_json json_t *value = NULL;
 
 	run_init(&r, o, say);
+	sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
 	if (prepare(&r, err) < 0)
 		return -1;
 	value = contract_json(&r.contract, &r.inputs);
@@ -521,7 +503,8 @@ int run_execute(const struct run_options *o, run_say *say, int *ret_status, char
 	*ret_report = NULL;
 	run_init(&r, o, say);
 	if (prepare(&r, err) < 0 || check_options(&r, err) < 0 ||
-		supervisor_open(&r.supervisor, err) < 0 || open_signals(&r, err) < 0)
+		supervisor_open(&r.supervisor, err) < 0 ||
+		signals_open(r.contract.tty ? SIGTSTP : 0, &r.signals, err) < 0)
 		return -1;
 	note = overridden(&r);
 	if (note)
