@@ -6,23 +6,18 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/str.h"
+#include "codec/raw_text.h"
 
-enum { DEPTH_MAX = 64, FEW_KEYS = 8 };
+enum { FEW_KEYS = 8 };
 
 static bool is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Walking. Each skip returns the place after what stands at p, at most end. */
 
-static const char *skip_space(const char *p, const char *end)
+const char *raw_skip_space(const char *p, const char *end)
 {
 	while (p < end && is_space(*p))
 		p++;
@@ -84,11 +79,11 @@ struct raw_walk raw_walk(struct raw container)
 /* A value at the walk's place. */
 static bool take(struct raw_walk *w, struct raw *ret)
 {
-	const char *start = skip_space(w->pos, w->end);
+	const char *start = raw_skip_space(w->pos, w->end);
 
 	w->pos = skip_value(start, w->end);
 	*ret = (struct raw){start, (size_t)(w->pos - start)};
-	w->pos = skip_space(w->pos, w->end);
+	w->pos = raw_skip_space(w->pos, w->end);
 	return ret->len > 0;
 }
 
@@ -116,13 +111,13 @@ bool raw_next(struct raw_walk *w, struct raw *ret_key, struct raw *ret_value)
 
 static int hex_digit(char c)
 {
-	return is_digit(c)	      ? c - '0'
+	return raw_is_digit(c)	      ? c - '0'
 	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
 	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
 				      : -1;
 }
 
-static int hex_4(const char *p, const char *end)
+int raw_hex_4(const char *p, const char *end)
 {
 	int value = 0;
 
@@ -160,13 +155,13 @@ static void put_character(struct bytes *out, unsigned c)
 /* What \uXXXX at p (after the backslash) stands for; *p moves past it, and past a second half. */
 static unsigned take_unicode(const char **p, const char *end)
 {
-	int high = hex_4(*p + 1, end), low = -1;
+	int high = raw_hex_4(*p + 1, end), low = -1;
 
 	*p += 5;
 	if (high < 0xd800 || high > 0xdfff)
 		return high < 0 ? 0xfffd : (unsigned)high;
 	if (high < 0xdc00 && end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u')
-		low = hex_4(*p + 2, end);
+		low = raw_hex_4(*p + 2, end);
 	if (low < 0xdc00 || low > 0xdfff)
 		return 0xfffd;
 	*p += 6;
@@ -311,7 +306,7 @@ static void write_sorted(struct bytes *out, struct raw value, int depth)
 	struct raw item;
 	size_t count = 0;
 
-	if ((kind != '{' && kind != '[') || depth > DEPTH_MAX) {
+	if ((kind != '{' && kind != '[') || depth > RAW_DEPTH_MAX) {
 		bytes_put(out, value.text, value.len);
 		return;
 	}
@@ -340,92 +335,7 @@ void raw_sorted(struct bytes *out, struct raw value)
 	write_sorted(out, value, 0);
 }
 
-/* Checking. */
-
-struct check {
-	const char *start, *p, *end;
-	enum raw_rules rules;
-	int depth;
-	const char *wrong; /* the first thing that is, at p */
-};
-
-static bool refuse(struct check *c, const char *what)
-{
-	if (!c->wrong)
-		c->wrong = what;
-	return false;
-}
-
-static bool check_string(struct check *c)
-{
-	for (c->p++; c->p < c->end && *c->p != '"'; c->p++) {
-		if ((unsigned char)*c->p < ' ')
-			return refuse(c, "a control character in a string");
-		if (*c->p != '\\')
-			continue;
-		c->p++;
-		if (c->p >= c->end)
-			break;
-		if (*c->p == 'u') {
-			if (hex_4(c->p + 1, c->end) < 0)
-				return refuse(c, "no four hexadecimal digits after \\u");
-			c->p += 4;
-		} else if (!*c->p || !strchr("\"\\/bfnrt", *c->p)) {
-			return refuse(c, "an escape that is none");
-		}
-	}
-	if (c->p >= c->end)
-		return refuse(c, "a string that does not end");
-	c->p++;
-	return true;
-}
-
-static bool check_word(struct check *c, const char *word)
-{
-	size_t len = strlen(word);
-
-	if ((size_t)(c->end - c->p) < len || memcmp(c->p, word, len) != 0)
-		return refuse(c, "no JSON value");
-	c->p += len;
-	return true;
-}
-
-static bool check_digits(struct check *c)
-{
-	if (c->p >= c->end || !is_digit(*c->p))
-		return refuse(c, "a number without digits");
-	while (c->p < c->end && is_digit(*c->p))
-		c->p++;
-	return true;
-}
-
-static bool check_number(struct check *c)
-{
-	if (*c->p == '-')
-		c->p++;
-	if (c->rules == RAW_PYTHON && c->p < c->end && *c->p == 'I')
-		return check_word(c, "Infinity");
-	if (c->p + 1 < c->end && c->p[0] == '0' && is_digit(c->p[1]))
-		return refuse(c, "a number with a zero before it");
-	if (!check_digits(c))
-		return false;
-	if (c->p < c->end && *c->p == '.') {
-		c->p++;
-		if (!check_digits(c))
-			return false;
-	}
-	if (c->p < c->end && (*c->p == 'e' || *c->p == 'E')) {
-		c->p++;
-		if (c->p < c->end && (*c->p == '+' || *c->p == '-'))
-			c->p++;
-		return check_digits(c);
-	}
-	return true;
-}
-
-static bool check_value(struct check *c);
-
-static bool has_duplicates(struct raw object)
+bool raw_has_duplicates(struct raw object)
 {
 	size_t count;
 	autofree struct member *list = sorted_members(object, &count);
@@ -434,89 +344,4 @@ static bool has_duplicates(struct raw object)
 		if (compare_keys(&list[i - 1], &list[i]) == 0)
 			return true;
 	return false;
-}
-
-static bool check_container(struct check *c, char close)
-{
-	const char *start = c->p;
-	size_t count = 0;
-
-	if (++c->depth > DEPTH_MAX)
-		return refuse(c, "more than 64 levels");
-	for (c->p++;; count++) {
-		c->p = skip_space(c->p, c->end);
-		if (c->p < c->end && *c->p == close && count == 0)
-			break;
-		if (close == '}') {
-			if (c->p >= c->end || *c->p != '"')
-				return refuse(c, "no key");
-			if (!check_string(c))
-				return false;
-			c->p = skip_space(c->p, c->end);
-			if (c->p >= c->end || *c->p != ':')
-				return refuse(c, "no colon after a key");
-			c->p = skip_space(c->p + 1, c->end);
-		}
-		if (!check_value(c))
-			return false;
-		c->p = skip_space(c->p, c->end);
-		if (c->p < c->end && *c->p == close)
-			break;
-		if (c->p >= c->end || *c->p != ',')
-			return refuse(c, "neither a comma nor the end");
-		c->p++;
-	}
-	c->p++;
-	c->depth--;
-	if (close == '}' && count > 0 && c->rules == RAW_STRICT &&
-		has_duplicates((struct raw){start, (size_t)(c->p - start)}))
-		return refuse(c, "the same key twice in the object before it");
-	return true;
-}
-
-static bool check_value(struct check *c)
-{
-	if (c->p >= c->end)
-		return refuse(c, "no JSON value");
-	switch (*c->p) {
-	case '{':
-		return check_container(c, '}');
-	case '[':
-		return check_container(c, ']');
-	case '"':
-		return check_string(c);
-	case 't':
-		return check_word(c, "true");
-	case 'f':
-		return check_word(c, "false");
-	case 'n':
-		return check_word(c, "null");
-	case 'N':
-		return c->rules == RAW_PYTHON ? check_word(c, "NaN") : refuse(c, "no JSON value");
-	case 'I':
-		return c->rules == RAW_PYTHON ? check_word(c, "Infinity")
-					      : refuse(c, "no JSON value");
-	default:
-		return *c->p == '-' || is_digit(*c->p) ? check_number(c)
-						       : refuse(c, "no JSON value");
-	}
-}
-
-int raw_check(
-	const char *text, size_t len, enum raw_rules rules, struct raw *ret, struct error *err)
-{
-	struct check c = {.start = text, .p = text, .end = text + len, .rules = rules};
-	const char *start;
-
-	if (!str_is_utf8(text, len))
-		return error_set(err, ERR_FORMAT, "this is not UTF-8");
-	c.p = start = skip_space(c.p, c.end);
-	if (check_value(&c)) {
-		*ret = (struct raw){start, (size_t)(c.p - start)};
-		c.p = skip_space(c.p, c.end);
-		if (c.p == c.end)
-			return 0;
-		refuse(&c, "something after the value");
-	}
-	return error_set(err, ERR_FORMAT, "byte %zu: %s", (size_t)(c.p - c.start) + 1, c.wrong);
 }

@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/attr.h"
+#include "base/error.h"
+#include "wire/contract.h"
+
 /* The values of an option that may be given more than once, in the order given. */
 struct run_list {
 	const char **items;
@@ -35,5 +39,10 @@ struct run_options {
 
 /* Receives one line for the user, without prefix and newline. Called between any two events. */
 typedef void run_say(const char *line);
+
+/* Before the guest runs, for that may take long: what cannot be done in the end is told at once, as
+ * ERR_USAGE or the system's error. image: the digest of the contract's, or "". */
+MUST_CHECK int options_check(const struct run_options *o, const struct contract *c,
+	const char *image, struct error *err);
 
 #endif

@@ -375,103 +375,6 @@ static int take_report(struct run *r, int status, char **ret_report, struct erro
 	return r->o->report ? report_write(r->o->report, *ret_report, err) : 0;
 }
 
-/* What is to be written at the end is tried before the guest runs, for that may take long. */
-static int check_place(const char *option, const char *path, struct error *err)
-{
-	autofree char *tidy = path_tidy(path), *dir = path_dirname(tidy);
-
-	return access(dir, W_OK | X_OK) < 0 ? error_sys(err, "%s '%.300s'", option, path) : 0;
-}
-
-/* A file: --report and --trace. */
-static int check_file(
-	const struct run_options *o, const char *option, const char *path, struct error *err)
-{
-	autofree char *real = realpath(path, NULL);
-	struct stat st = {0};
-
-	if (real && stat(real, &st) == 0 && S_ISDIR(st.st_mode))
-		return error_set(err, ERR_USAGE, "%s '%.300s' is a directory", option, path);
-	if (real && !S_ISREG(st.st_mode))
-		return 0;
-	if (check_place(option, real ? real : path, err) == 0)
-		return 0;
-	/* It may lie in what --out is about to make. */
-	return o->out && err->sys == ENOENT ? 0 : -1;
-}
-
-/* A tape that the guest can see grow would be input of its own, and change the digest. */
-static int check_record(
-	const struct run *r, const char *option, const char *path, struct error *err)
-{
-	autofree char *tidy = path_tidy(path), *dir = path_dirname(tidy),
-		      *real = realpath(dir, NULL);
-
-	/* --save is a recording that was asked for by another name. */
-	if (r->contract.tty)
-		return error_set(err, ERR_USAGE,
-			"the keys of a terminal are not recorded: for --record, --journal or "
-			"--save give the input by a pipe or a file");
-	if (r->o->no_determinism)
-		return error_set(
-			err, ERR_USAGE, "%s needs determinism: leave --no-determinism out", option);
-	if (!real)
-		return error_sys(err, "%s '%.300s'", option, path);
-	if (r->contract.copy_dir && !r->contract.rootfs && path_is_in(real, r->contract.copy_dir))
-		return error_set(err, ERR_USAGE,
-			"%s '%.200s' lies in the directory that the program gets a copy of; name "
-			"a place outside",
-			option, path);
-	return 0;
-}
-
-/* What a resumed run would do twice. */
-static int check_journal(const struct run *r, struct error *err)
-{
-	if (r->o->record || r->o->verify)
-		return error_set(err, ERR_USAGE,
-			"--journal is a recording itself, of one run: leave %s out",
-			r->o->record ? "--record" : "--verify");
-	for (size_t i = 0; i < r->contract.bind_count; i++)
-		if (r->contract.binds[i].writable)
-			return error_set(err, ERR_USAGE,
-				"--journal: a resumed run would write to '%.200s' again; share it "
-				"by --bind-ro, or take --out",
-				r->contract.binds[i].source);
-	return check_record(r, "--journal", r->o->journal, err);
-}
-
-static int check_options(const struct run *r, struct error *err)
-{
-	if (r->o->report && check_file(r->o, "--report", r->o->report, err) < 0)
-		return -1;
-	if (r->o->trace && check_file(r->o, "--trace", r->o->trace, err) < 0)
-		return -1;
-	if (r->o->receipt && check_file(r->o, "--receipt", r->o->receipt, err) < 0)
-		return -1;
-	if (r->o->record && check_record(r, "--record", r->o->record, err) < 0)
-		return -1;
-	if (r->o->journal && check_journal(r, err) < 0)
-		return -1;
-	if (r->o->no_determinism && (r->o->trace || r->o->sched_seed || r->o->switches))
-		return error_set(err, ERR_USAGE,
-			"--trace, --sched-seed and --switches need determinism: leave "
-			"--no-determinism out");
-	if (r->o->out && access(r->o->out, F_OK) < 0 && check_place("--out", r->o->out, err) < 0)
-		return -1;
-	if (r->o->out && !r->contract.copy_dir)
-		return error_set(err, ERR_USAGE,
-			r->inputs.image[0]
-				? "--out takes what is written below the working directory, and "
-				  "nothing can be written in this one; give --workdir DIR, which "
-				  "need "
-				  "not be there"
-				: "--out: there is no private copy to take it from (it is made of "
-				  "the "
-				  "current directory, without --rootfs)");
-	return r->o->out ? export_check(r->o->out, err) : 0;
-}
-
 /* What an option changed about the pinned world; said at once, kept for the report. */
 static char *overridden(const struct run *r)
 {
@@ -502,7 +405,7 @@ int run_execute(const struct run_options *o, run_say *say, int *ret_status, char
 
 	*ret_report = NULL;
 	run_init(&r, o, say);
-	if (prepare(&r, err) < 0 || check_options(&r, err) < 0 ||
+	if (prepare(&r, err) < 0 || options_check(o, &r.contract, r.inputs.image, err) < 0 ||
 		supervisor_open(&r.supervisor, err) < 0 ||
 		signals_open(r.contract.tty ? SIGTSTP : 0, &r.signals, err) < 0)
 		return -1;
