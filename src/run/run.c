@@ -180,7 +180,6 @@ int run_contract_text(const struct run_options *o, run_say *say, char **ret_text
 	auto_json json_t *value = NULL;
 
 	run_init(&r, o, say);
-	sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
 	if (prepare(&r, err) < 0)
 		return -1;
 	value = contract_json(&r.contract, &r.inputs);
@@ -405,6 +404,7 @@ int run_execute(const struct run_options *o, run_say *say, int *ret_status, char
 
 	*ret_report = NULL;
 	run_init(&r, o, say);
+	sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
 	if (prepare(&r, err) < 0 || options_check(o, &r.contract, r.inputs.image, err) < 0 ||
 		supervisor_open(&r.supervisor, err) < 0 ||
 		signals_open(r.contract.tty ? SIGTSTP : 0, &r.signals, err) < 0)
