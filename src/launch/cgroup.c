@@ -25,8 +25,8 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/janitor.h"
 #include "base/mem.h"
-#include "launch/janitor.h"
 
 enum { GROUPS = CGROUP_LIMITS + 1, UNIFIED = CGROUP_LIMITS, TEXT_MAX = 4 * 1024 * 1024 };
 
@@ -296,6 +296,26 @@ static void new_v2(struct cgroup *g, const struct places *p, const struct contra
 			g->has[i] = set_v2(g->fds[UNIFIED], (enum cgroup_limit)i, c);
 }
 
+/* What dies in it leaves a moment after it was reaped. */
+static void remove_group(const char *path, int tries)
+{
+	enum { PAUSE_NS = 5000000 };
+
+	for (int i = 0; i < tries && rmdir(path) < 0 && errno == EBUSY; i++)
+		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+}
+
+/* A janitor's work: last first, and ten seconds for what dies in a group. */
+static void remove_groups(const void *groups)
+{
+	enum { TRIES = 2000 };
+	const struct cgroup *g = groups;
+
+	for (int i = GROUPS; i > 0; i--)
+		if (g->paths[i - 1])
+			remove_group(g->paths[i - 1], TRIES);
+}
+
 struct cgroup *cgroup_new(const struct contract *c)
 {
 	static unsigned counter;
@@ -303,6 +323,7 @@ struct cgroup *cgroup_new(const struct contract *c)
 	unsigned n = counter++;
 	struct places places = {slurp("/proc/self/cgroup"), slurp("/proc/self/mountinfo")};
 	bool all_v1 = true, any = false;
+	struct error ignored;
 	char parent[PATH_MAX];
 	size_t top;
 
@@ -322,8 +343,9 @@ struct cgroup *cgroup_new(const struct contract *c)
 	g->janitor = JANITOR_NONE;
 	for (int i = 0; i < GROUPS; i++)
 		any = any || g->paths[i];
+	/* Where there is none, the next run sweeps. */
 	if (any)
-		janitor_start(&g->janitor, g->paths, GROUPS);
+		(void)!janitor_start(&g->janitor, remove_groups, g, &ignored);
 	return g;
 }
 
@@ -362,13 +384,6 @@ bool cgroup_was_oom(const struct cgroup *g)
 	return count && strncmp(count, "oom_kill 0", 10) != 0;
 }
 
-static void remove_group(const char *path)
-{
-	/* What dies in it leaves a moment after it was reaped. */
-	for (int i = 0; i < 200 && rmdir(path) < 0 && errno == EBUSY; i++)
-		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-}
-
 void cgroup_free(struct cgroup *g)
 {
 	if (!g)
@@ -378,7 +393,7 @@ void cgroup_free(struct cgroup *g)
 		if (i < CGROUP_LIMITS)
 			fd_close(&g->tasks[i]);
 		if (g->paths[i])
-			remove_group(g->paths[i]);
+			remove_group(g->paths[i], 200);
 		mem_cleanup(&g->paths[i]);
 	}
 	janitor_finish(&g->janitor);

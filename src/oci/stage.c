@@ -2,18 +2,13 @@
 /* What a container is given from this host: see stage.h. */
 #include "oci/stage.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -23,6 +18,7 @@
 #include "launch/etc.h"
 #include "launch/sys.h"
 #include "oci/profile.h"
+#include "oci/removal.h"
 
 /* What is shown where the engine does not answer: a run without determinism. */
 static const char cpuinfo[] = "processor\t: 0\n"
@@ -38,7 +34,7 @@ int stage_init(struct stage *ret, struct error *err)
 	/* Of mode 0700, so that nobody of this host reaches the socket. */
 	if (!mkdtemp(dir))
 		return error_sys(err, "make a directory '%s'", dir);
-	*ret = (struct stage){.dir = take_ptr(dir), .listener = -1, .dismissal = -1};
+	*ret = (struct stage){.dir = take_ptr(dir), .listener = -1, .janitor = JANITOR_NONE};
 	return 0;
 }
 
@@ -146,67 +142,16 @@ static void remove_dir(const char *path)
 	(void)!remove_tree(AT_FDCWD, path, &ignored);
 }
 
-/* ---- the janitor ---- */
-
-/* A client that was killed with us may have asked for the container already, and the daemon makes
- * it then: so the removal is tried for a while, whatever it answers. */
-enum { REMOVALS = 6, REMOVAL_PAUSE_NS = 500000000 };
-
-static void run_removal(char *const *argv)
+static void remove_stage(const void *dir)
 {
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		execvp(argv[0], argv);
-		_exit(127);
-	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
-}
-
-static NORETURN void work(const struct stage *s, int dismissal, char *const *removal)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	char byte;
-	ssize_t n;
-
-	setsid();
-	if (null < 0 || dup2(dismissal, 3) < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-		dup2(null, 2) < 0 || chdir("/") < 0)
-		_exit(1);
-	syscall(SYS_close_range, 4u, ~0u, 0u);
-	fcntl(3, F_SETFD, FD_CLOEXEC);
-	do
-		n = read(3, &byte, 1);
-	while (n < 0 && errno == EINTR);
-	if (n == 1)
-		_exit(0);
-	for (int i = 0; i < REMOVALS; i++) {
-		run_removal(removal);
-		nanosleep(&(struct timespec){.tv_nsec = REMOVAL_PAUSE_NS}, NULL);
-	}
-	remove_dir(s->dir);
-	_exit(0);
+	remove_dir(dir);
 }
 
 int stage_guard(struct stage *s, const struct words *removal, struct error *err)
 {
-	int ends[2];
+	const struct removal r = {removal, remove_stage, s->dir};
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return error_sys(err, "make a pair of sockets");
-	s->janitor = fork();
-	if (s->janitor == 0) {
-		/* Ours would keep it from seeing our end. */
-		close(ends[1]);
-		work(s, ends[0], removal->items);
-	}
-	close(ends[0]);
-	s->dismissal = ends[1];
-	if (s->janitor > 0)
-		return 0;
-	s->janitor = 0;
-	return error_sys(err, "fork");
+	return janitor_start(&s->janitor, removal_persist, &r, err);
 }
 
 void stage_finish(struct stage *s)
@@ -214,13 +159,7 @@ void stage_finish(struct stage *s)
 	stage_close(s);
 	if (s->dir)
 		remove_dir(s->dir);
-	if (s->janitor > 0) {
-		if (send(s->dismissal, "q", 1, MSG_NOSIGNAL) != 1)
-			kill(s->janitor, SIGKILL);
-		while (waitpid(s->janitor, NULL, 0) < 0 && errno == EINTR)
-			continue;
-	}
-	fd_close(&s->dismissal);
+	janitor_finish(&s->janitor);
 	free(s->dir);
 	*s = STAGE_NONE;
 }

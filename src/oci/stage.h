@@ -8,10 +8,10 @@
 #define OCI_STAGE_H
 
 #include <stddef.h>
-#include <sys/types.h>
 
 #include "base/attr.h"
 #include "base/error.h"
+#include "base/janitor.h"
 #include "oci/words.h"
 #include "wire/contract.h"
 
@@ -32,11 +32,10 @@
 struct stage {
 	char *dir; /* absolute; NULL: none */
 	int listener;
-	int dismissal; /* the janitor's; -1: none */
-	pid_t janitor;
+	struct janitor janitor;
 };
 
-#define STAGE_NONE ((struct stage){.listener = -1, .dismissal = -1})
+#define STAGE_NONE ((struct stage){.listener = -1, .janitor = {.dismissal = -1}})
 
 /* Makes the directory alone. */
 MUST_CHECK int stage_init(struct stage *ret, struct error *err);

@@ -10,21 +10,19 @@
  * The output is a bounded file system that is mounted over the output directory, in the host's own
  * mount namespace, since the daemon has to see it. Root alone can do that.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/dir.h"
 #include "base/fd.h"
+#include "base/janitor.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/path.h"
@@ -36,12 +34,13 @@
 #include "oci/cmdline.h"
 #include "oci/oci.h"
 #include "oci/profile.h"
+#include "oci/removal.h"
 #include "replicate/attached.h"
 #include "replicate/bounded.h"
 #include "replicate/runtime.h"
 #include "run/place.h"
 
-enum { NAME_SIZE = 64, END_TRIES = 50, REMOVALS = 6 };
+enum { NAME_SIZE = 64, END_TRIES = 50 };
 
 #define NAME_START "sandglass-replicate-"
 
@@ -232,67 +231,11 @@ static char *command(const struct job *j)
 	return words_quote(&words);
 }
 
-/* Runs a command whose end is all that matters. */
-static void call(char *const *argv)
+/* As root the output is a mount, which would stay. */
+static void unmount_output(const void *out)
 {
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		int null = open("/dev/null", O_RDWR);
-
-		dup2(null, 0);
-		dup2(null, 1);
-		dup2(null, 2);
-		execvp(argv[0], argv);
-		_exit(127);
-	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
-/* A child that removes the container, and the mount, when we die before we dismiss it. */
-static int start_janitor(const struct job *j, char *const *removal, int *ret_leash, pid_t *ret_pid,
-	struct error *err)
-{
-	autoclose int mine = -1;
-	int ends[2];
-	pid_t pid;
-
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return error_sys(err, "create a pipe");
-	mine = ends[1];
-	pid = fork();
-	if (pid < 0) {
-		fd_close(&ends[0]);
-		return error_sys(err, "start the janitor");
-	}
-	if (pid == 0) {
-		char byte;
-
-		fd_close(&mine);
-		if (setsid() > 0 && read(ends[0], &byte, 1) == 0) {
-			/* The daemon may make it only now, though its client was killed. */
-			for (int i = 0; i < REMOVALS; i++) {
-				call(removal);
-				nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
-			}
-			if (geteuid() == 0)
-				(void)umount2(j->out, MNT_DETACH);
-		}
-		_exit(0);
-	}
-	fd_close(&ends[0]);
-	*ret_leash = take_fd(mine);
-	*ret_pid = pid;
-	return 0;
-}
-
-static void dismiss(int *leash, pid_t pid)
-{
-	if (write(*leash, "", 1) == 1)
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	fd_close(leash);
+	if (geteuid() == 0)
+		(void)umount2(out, MNT_DETACH);
 }
 
 /* How the container ended, by itself. */
@@ -396,7 +339,7 @@ static void kill_container(const struct oci *r, const char *name)
 	auto_words struct words words = {0};
 
 	cmdline_ask(r, (const char *const[]){"kill", NULL}, name, &words);
-	call(words.items);
+	removal_run(words.items);
 }
 
 /* The state of a container that has ended: what still runs has the status 0 of nobody. */
@@ -455,8 +398,8 @@ static int run_guarded(const struct job *j, const struct oci *r, struct isolatio
 	char name[NAME_SIZE] = NAME_START, *end = name + strlen(name);
 	auto_words struct words words = {0}, removal = {0};
 	autofree char *profile = NULL, *image = NULL;
-	autoclose int leash = -1;
-	pid_t janitor = 0;
+	const struct removal guard = {&removal, unmount_output, j->out};
+	struct janitor janitor;
 	int result;
 
 	random_hex(end, 16);
@@ -464,11 +407,11 @@ static int run_guarded(const struct job *j, const struct oci *r, struct isolatio
 		return -1;
 	build(j, r, name, profile, image, &words);
 	cmdline_remove(r, name, &removal);
-	if (start_janitor(j, removal.items, &leash, &janitor, err) < 0)
+	if (janitor_start(&janitor, removal_persist, &guard, err) < 0)
 		return -1;
 	result = attend(j, r, name, words.items, isolation, e, err);
-	call(removal.items);
-	dismiss(&leash, janitor);
+	removal_run(removal.items);
+	janitor_finish(&janitor);
 	return result;
 }
 

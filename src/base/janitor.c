@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Removes what a killed host leaves: see janitor.h. */
-#include "launch/janitor.h"
+/* Removes what a killed caller leaves: see janitor.h. */
+#include "base/janitor.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/attr.h"
 #include "base/fd.h"
 
-/* Ten seconds for what dies in a group. */
-enum { TRIES = 2000, PAUSE_NS = 5000000 };
-
-static NORETURN void work(int dismissal, char *const *paths, size_t count)
+static NORETURN void wait_and_work(int dismissal, janitor_work *work, const void *arg)
 {
 	char byte;
 	ssize_t n;
@@ -29,34 +24,30 @@ static NORETURN void work(int dismissal, char *const *paths, size_t count)
 	do
 		n = read(0, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	if (n == 1)
-		_exit(0);
-	for (size_t i = count; i > 0; i--)
-		for (int k = 0; paths[i - 1] && k < TRIES; k++) {
-			if (rmdir(paths[i - 1]) == 0 || errno != EBUSY)
-				break;
-			nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
-		}
+	if (n == 0)
+		work(arg);
 	_exit(0);
 }
 
-void janitor_start(struct janitor *ret, char *const *paths, size_t count)
+int janitor_start(struct janitor *ret, janitor_work *work, const void *arg, struct error *err)
 {
 	int ends[2];
 	pid_t pid;
 
 	*ret = JANITOR_NONE;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return;
+		return error_sys(err, "make a pair of sockets");
 	pid = fork();
 	if (pid == 0)
-		work(ends[0], paths, count);
+		wait_and_work(ends[0], work, arg);
 	fd_close(&ends[0]);
 	if (pid < 0) {
+		error_sys(err, "start a janitor");
 		fd_close(&ends[1]);
-		return;
+		return -1;
 	}
 	*ret = (struct janitor){.pid = pid, .dismissal = ends[1]};
+	return 0;
 }
 
 void janitor_finish(struct janitor *j)
