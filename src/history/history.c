@@ -212,6 +212,20 @@ static int put_record(struct tape_writer *w, const struct ledger_event *e, struc
 		       : 1;
 }
 
+/* The run's events up to `to` (0: all), behind the first, *ret_e, which is a tape's header. */
+static int open_saved(struct ledger *l, const char *run, uint64_t to, struct ledger_cursor **ret,
+	struct ledger_event *ret_e, struct error *err)
+{
+	int got;
+
+	if (ledger_events(l, run, 0, to, ret, err) < 0)
+		return -1;
+	got = ledger_next(*ret, ret_e, err);
+	if (got < 0)
+		return -1;
+	return got > 0 && strcmp(ret_e->type, "tape.header") == 0 ? 0 : not_saved(run, err);
+}
+
 int history_restore(struct ledger *l, const char *run, const char *path, uint64_t *ret_records,
 	struct error *err)
 {
@@ -221,13 +235,8 @@ int history_restore(struct ledger *l, const char *run, const char *path, uint64_
 	uint64_t records = 0;
 	int got;
 
-	if (ledger_events(l, run, 0, 0, &c, err) < 0)
+	if (open_saved(l, run, 0, &c, &e, err) < 0)
 		return -1;
-	got = ledger_next(c, &e, err);
-	if (got < 0)
-		return -1;
-	if (got == 0 || strcmp(e.type, "tape.header") != 0)
-		return not_saved(run, err);
 	if (create(&e, path, &w, err) < 0)
 		return -1;
 	while ((got = ledger_next(c, &e, err)) > 0) {
@@ -250,13 +259,8 @@ int history_event(
 	struct ledger_event e;
 	int got;
 
-	if (ledger_events(l, run, 0, 1, &c, err) < 0)
+	if (open_saved(l, run, 1, &c, &e, err) < 0)
 		return -1;
-	got = ledger_next(c, &e, err);
-	if (got < 0)
-		return -1;
-	if (got == 0 || strcmp(e.type, "tape.header") != 0)
-		return not_saved(run, err);
 	if (ledger_events(l, run, ordinal + 1, ordinal + 1, &at, err) < 0)
 		return -1;
 	got = ledger_next(at, &e, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Behaviours on a run's events: see runtime.h. */
-#include "runtime/runtime.h"
+#include "runtime/inside.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,35 +13,6 @@
 #include "codec/json.h"
 #include "codec/raw.h"
 #include "ledger/lines.h"
-
-struct subscription {
-	char *name, *type;
-	runtime_behavior *fire;
-	void *context;
-};
-
-/* An event with texts of its own. */
-struct item {
-	struct ledger_event e;
-	char *texts; /* all of them, in one piece */
-};
-
-struct items {
-	struct item *list;
-	size_t first, count, room; /* those before first are done with */
-};
-
-struct runtime {
-	struct runtime_log log;
-	struct graph *graph;
-	struct subscription *subscriptions;
-	size_t subscription_count;
-	struct items queue, pending;
-	uint64_t budget, appended, failures, number, seq, time_ns;
-	const char *actor, *cause; /* of what a behaviour appends */
-	char *done;		   /* the event that was dealt with last, while loading */
-	bool is_spent;
-};
 
 static void clear_item(struct item *i)
 {
@@ -96,6 +67,11 @@ static void push(struct items *q, struct item i)
 		q->list = mem_grow(q->list, q->room, sizeof(*q->list));
 	}
 	q->list[q->count++] = i;
+}
+
+void runtime_queue(struct runtime *r, const struct ledger_event *e)
+{
+	push(&r->queue, copy_item(e));
 }
 
 static void clear_items(struct items *q)
@@ -223,115 +199,7 @@ static void requeue(struct runtime *r, const struct ledger_event *e)
 		 str_has_prefix(e->type, "relation_behavior."))
 		drop_done(r, e);
 	else if (!is_lifecycle(e->type) && !(e->actor && str_has_prefix(e->actor, "promote:")))
-		push(&r->queue, copy_item(e));
-}
-
-/* An event that waits, as ledger_line_write wrote it. */
-static int read_pending(struct runtime *r, struct raw line, struct error *err)
-{
-	autofree char *id = raw_find_string(line, "id"), *type = raw_find_string(line, "type");
-	autofree char *actor = raw_find_string(line, "actor");
-	autofree char *cause = raw_find_string(line, "caused_by");
-	struct raw payload;
-
-	if (!id || !type || !raw_find(line, "payload", &payload))
-		return error_set(err, ERR_FORMAT, "a state whose queue holds what is no event");
-	push(&r->queue, copy_item(&(struct ledger_event){.id = id,
-				.type = type,
-				.actor = actor,
-				.caused_by = cause,
-				.payload = payload.text,
-				.payload_len = payload.len}));
-	return 0;
-}
-
-static void read_counter(struct runtime *r, struct raw counters, enum graph_kind kind)
-{
-	static const char *const names[] = {"object", "relation", "patch"};
-	autofree char *text = NULL;
-	struct raw value;
-	struct error err;
-	uint64_t n;
-
-	if (!raw_find(counters, names[kind], &value))
-		return;
-	text = mem_strndup(value.text, value.len);
-	if (num_parse_u64(text, INT64_MAX, &n, &err) == 0)
-		graph_counter_raise(r->graph, kind, n);
-}
-
-static int read_state(struct runtime *r, const char *text, struct error *err)
-{
-	struct raw state, part, item;
-	struct raw_walk w;
-
-	if (raw_check(text, strlen(text), RAW_PYTHON, &state, err) < 0)
-		return error_wrap(err, "a state");
-	if (!raw_find(state, "graph", &part))
-		return error_set(err, ERR_FORMAT, "a state without its graph");
-	if (graph_read(r->graph, part.text, part.len, err) < 0)
-		return -1;
-	for (int kind = 0; kind < GRAPH_KINDS && raw_find(state, "counters", &part); kind++)
-		read_counter(r, part, kind);
-	if (!raw_find(state, "pending", &part))
-		return 0;
-	w = raw_walk(part);
-	while (raw_next(&w, NULL, &item))
-		if (read_pending(r, item, err) < 0)
-			return -1;
-	return 0;
-}
-
-static int load_state(struct runtime *r, struct error *err)
-{
-	autofree char *text = NULL;
-	uint64_t seq;
-	int got = r->log.state ? r->log.state(r->log.context, &text, &seq, err) : 0;
-
-	if (got <= 0)
-		return got;
-	r->seq = seq;
-	return read_state(r, text, err);
-}
-
-void runtime_write_state(const struct runtime *r, struct bytes *out)
-{
-	autofree char *head = str_format("{\"counters\":{\"object\":%" PRIu64 ",\"patch\":%" PRIu64
-					 ",\"relation\":%" PRIu64
-					 "},\"format\":\"sandglass.ledger-state/1\",\"graph\":",
-		graph_counter(r->graph, GRAPH_OBJECT), graph_counter(r->graph, GRAPH_PATCH),
-		graph_counter(r->graph, GRAPH_RELATION));
-
-	bytes_put(out, head, strlen(head));
-	graph_write(r->graph, out);
-	bytes_put(out, ",\"pending\":[", 12);
-	for (size_t i = r->queue.first; i < r->queue.count; i++) {
-		if (i > r->queue.first)
-			bytes_put_u8(out, ',');
-		ledger_line_write(out, &r->queue.list[i].e, NULL);
-	}
-	bytes_put(out, "]}", 2);
-}
-
-int runtime_compact(struct ledger *l, const char *run, uint64_t *ret_seq, struct error *err)
-{
-	auto_runtime struct runtime *r = NULL;
-	auto_bytes struct bytes text = {0};
-	struct runtime_log log;
-
-	if (ledger_kind(l) != LEDGER_OURS)
-		return error_set(err, ERR_UNSUPPORTED,
-			"an ActiveGraph store is compacted by its own program");
-	if (runtime_log_of_run(l, run, &log, err) < 0)
-		return -1;
-	r = runtime_new(&log, 0);
-	if (runtime_load(r, err) < 0)
-		return -1;
-	runtime_write_state(r, &text);
-	if (r->seq && ledger_state_put(l, run, r->seq, (char *)text.data, text.len, err) < 0)
-		return -1;
-	*ret_seq = r->seq;
-	return ledger_checkpoint(l, err);
+		runtime_queue(r, e);
 }
 
 int runtime_load(struct runtime *r, struct error *err)
@@ -339,7 +207,7 @@ int runtime_load(struct runtime *r, struct error *err)
 	struct ledger_event e;
 	int got;
 
-	if (load_state(r, err) < 0)
+	if (runtime_load_state(r, err) < 0)
 		return -1;
 	while ((got = r->log.next(r->log.context, &e, err)) > 0) {
 		if (graph_apply(r->graph, &e, err) < 0)
@@ -403,7 +271,7 @@ static int take_event(
 	r->time_ns = e.time_ns;
 	r->appended++;
 	if (!is_lifecycle(e.type))
-		push(&r->queue, copy_item(&e));
+		runtime_queue(r, &e);
 	push(&r->pending, copy_item(&e));
 	if (ret_id)
 		memcpy(ret_id, id, strlen(id) + 1);
